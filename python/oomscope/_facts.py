@@ -12,6 +12,13 @@ from ._version import __version__
 
 Facts = dict[str, Any]
 
+# PyTorch's own counters, by the names that they have here. They go back to the start of the program or to its last
+# `reset_peak_memory_stats()`, and so beyond the history.
+PEAKS = {
+    "peak_requested_bytes": "requested_bytes.all.peak",
+    "peak_reserved_bytes": "reserved_bytes.all.peak",
+}
+
 
 def facts_of(torch: Any, history: History, rank: int, world: int | None) -> Facts:
     """The versions, the rank, the settings of the history and the memory of each device."""
@@ -33,5 +40,7 @@ def devices_of(torch: Any) -> dict[str, Facts]:
         facts: Facts = {"model": about.name, "total_bytes": about.total_memory}
         if torch.cuda.memory_reserved(index):
             facts["free_bytes"] = torch.cuda.mem_get_info(index)[0]
+            stats = torch.cuda.memory_stats(index)
+            facts.update({name: stats[key] for name, key in PEAKS.items() if key in stats})
         devices[str(index)] = facts
     return devices

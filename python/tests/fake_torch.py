@@ -64,6 +64,7 @@ class FakeTorch(ModuleType):
             get_device_properties=lambda _: properties,
             memory_reserved=lambda _: 2**20,
             mem_get_info=lambda _: (2**29, 2**30),
+            memory_stats=lambda _: {"requested_bytes.all.peak": 2**28, "reserved_bytes.all.peak": 2**29},
             max_memory_allocated=lambda _: self.peak_bytes,
         )
         optimizers = ModuleType("torch.optim.optimizer")

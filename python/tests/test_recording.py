@@ -99,7 +99,15 @@ def test_a_failed_request_is_written_with_its_figures(torch: FakeTorch, tmp_path
         "total_bytes": 2**30,
         "free_bytes": 2**20,
     }
-    assert about["devices"] == {"0": {"model": "Fake", "total_bytes": 2**30, "free_bytes": 2**29}}
+    assert about["devices"] == {
+        "0": {
+            "model": "Fake",
+            "total_bytes": 2**30,
+            "free_bytes": 2**29,
+            "peak_requested_bytes": 2**28,
+            "peak_reserved_bytes": 2**29,
+        }
+    }
 
 
 def test_of_many_failed_requests_the_first_and_the_last_stay(

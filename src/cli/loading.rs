@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::stderr;
 use crate::load::{Input, LoadJob, Progress};
 use crate::model::Snapshot;
+use crate::report::device_lines;
 use crate::units;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ pub(super) fn load(path: &Path) -> Result<Arc<Snapshot>, Failure> {
         bar.finish_and_clear();
     }
     let snapshot = outcome.map_err(|error| Failure::new(&error, error.hint()))?;
-    if let Some(warning) = damage_warning(&name, &snapshot) {
+    for warning in warnings(&name, &snapshot) {
         stderr::notice(&warning);
     }
     if job.progress().has_more_behind() {
@@ -42,13 +43,17 @@ pub(super) fn load(path: &Path) -> Result<Arc<Snapshot>, Failure> {
     Ok(snapshot)
 }
 
-/// A warning that a file is damaged.
-pub(super) fn damage_warning(name: &str, snapshot: &Snapshot) -> Option<String> {
-    let damage = snapshot.damage.as_ref()?;
-    Some(format!(
-        "warning: {name} is damaged at byte {} ({}); showing what is whole before it",
-        damage.offset, damage.reason
-    ))
+/// Why the figures of a file are not known: it is damaged, contradicts itself, or does not have all that happened.
+pub(super) fn warnings(name: &str, snapshot: &Snapshot) -> Vec<String> {
+    let damage = snapshot.damage.as_ref().map(|damage| {
+        let (offset, reason) = (damage.offset, &damage.reason);
+        format!("warning: {name} is damaged at byte {offset} ({reason}); showing what is whole before it")
+    });
+    let of_device = device_lines(snapshot, &snapshot.timelines).into_iter().map(|(why, line)| {
+        let word = if why.is_fault() { "warning" } else { "note" };
+        format!("{word}: {name}: {line}")
+    });
+    damage.into_iter().chain(of_device).collect()
 }
 
 /// Several files, loaded one after another. A file that cannot be loaded is reported and left out.

@@ -22,6 +22,18 @@ pub enum Anomaly {
     SegmentGoesButIsPresentAfter,
     /// Two blocks of the final state at the same address.
     BlocksShareAddress,
+    /// A segment of the final state whose blocks do not fill it one after another.
+    BlocksDoNotFillSegment,
+    /// A block of the final state that is smaller than what was requested of it.
+    BlockSmallerThanRequested,
+    /// Two segments of the final state that share addresses.
+    SegmentsOverlap,
+    /// A segment of the final state that states other sums than those of its blocks.
+    SegmentSumsDiffer,
+    /// An alloc at addresses that are not reserved then.
+    AllocOutsideOfSegments,
+    /// A time with more in use than reserved.
+    MoreInUseThanReserved,
 }
 
 impl Anomaly {
@@ -36,6 +48,12 @@ impl Anomaly {
             Self::SegmentAppearsButIsAbsentAfter => "segment_appears_but_is_absent_after",
             Self::SegmentGoesButIsPresentAfter => "segment_goes_but_is_present_after",
             Self::BlocksShareAddress => "blocks_share_address",
+            Self::BlocksDoNotFillSegment => "blocks_do_not_fill_segment",
+            Self::BlockSmallerThanRequested => "block_smaller_than_requested",
+            Self::SegmentsOverlap => "segments_overlap",
+            Self::SegmentSumsDiffer => "segment_sums_differ",
+            Self::AllocOutsideOfSegments => "alloc_outside_of_segments",
+            Self::MoreInUseThanReserved => "more_in_use_than_reserved",
         }
     }
 
@@ -52,6 +70,12 @@ impl Anomaly {
             Self::SegmentAppearsButIsAbsentAfter => "a segment appears and is not there afterwards",
             Self::SegmentGoesButIsPresentAfter => "a segment goes and is still there afterwards",
             Self::BlocksShareAddress => "two blocks have the same address",
+            Self::BlocksDoNotFillSegment => "the blocks of a segment do not add up to it",
+            Self::BlockSmallerThanRequested => "a block is smaller than what was requested of it",
+            Self::SegmentsOverlap => "two segments overlap",
+            Self::SegmentSumsDiffer => "a segment states other sums than its blocks have",
+            Self::AllocOutsideOfSegments => "an allocation lies outside of all segments",
+            Self::MoreInUseThanReserved => "more is in use than reserved",
         }
     }
 
@@ -70,13 +94,17 @@ pub struct Anomalies {
 
 impl Anomalies {
     pub(super) fn count(&mut self, anomaly: Anomaly) {
-        *self.counts.entry(anomaly).or_default() += 1;
+        self.add(anomaly, 1);
     }
 
-    pub(super) fn merge(&mut self, other: Self) {
-        for (anomaly, n) in other.counts {
+    pub(super) fn add(&mut self, anomaly: Anomaly, n: u64) {
+        if n != 0 {
             *self.counts.entry(anomaly).or_default() += n;
         }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        other.iter().for_each(|(anomaly, n)| self.add(anomaly, n));
     }
 
     /// The kinds that occur, with their number.

@@ -202,6 +202,15 @@ impl StepCurve {
             .fold(first, i64::max)
     }
 
+    /// Whether another total is larger at some moment.
+    pub(super) fn is_exceeded_by(&self, other: &Curve) -> bool {
+        let ends = self.steps.iter().skip(1).map(|(end, _)| end.index()).chain([other.len()]);
+        let mut parts = self.steps.iter().zip(ends);
+        parts.any(|(&(start, value), end)| {
+            other.peak_in(start.index()..end).is_some_and(|(_, most)| value < most)
+        })
+    }
+
     /// The changes, by moment.
     pub fn steps(&self) -> &[(Moment, i64)] {
         &self.steps

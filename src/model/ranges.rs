@@ -1,6 +1,7 @@
 //! Reserved memory over time: the address ranges that the driver has given out, with their first and last
 //! moments.
 
+use super::runs::Runs;
 use super::{Action, Anomalies, Anomaly, EventIx, EventTable, Moment, PoolKey, SegmentTable};
 use std::collections::BTreeMap;
 
@@ -79,6 +80,26 @@ impl ReservedRanges {
             }
         }
         undo.all(events)
+    }
+
+    /// Number of allocations that do not lie in what is reserved at their time.
+    pub(super) fn allocs_outside(&self, events: &EventTable) -> u64 {
+        let mut reserved = Runs::default();
+        self.live_at(Moment::START).for_each(|range| reserved.add(range.addr, range.past_end()));
+        let mut outside = 0;
+        for ix in events.indices() {
+            match change(events, ix) {
+                Some((true, range)) => reserved.add(range.addr, range.past_end()),
+                Some((false, range)) => reserved.remove(range.addr, range.past_end()),
+                None if events.action(ix) == Action::Alloc => {
+                    let addr = events.addr(ix).unwrap_or_default();
+                    let past_end = addr.saturating_add(events.size(ix).max(0).unsigned_abs());
+                    outside += u64::from(!reserved.holds(addr, past_end));
+                }
+                None => {}
+            }
+        }
+        outside
     }
 
     /// The ranges, by start, then address.

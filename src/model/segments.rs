@@ -1,6 +1,6 @@
 //! Segments and blocks of the snapshot's end state.
 
-use super::{DeviceId, PoolKey, StackId, StrId};
+use super::{Anomalies, Anomaly, DeviceId, PoolKey, StackId, StrId};
 use std::ops::Range;
 
 /// The state of a block (`state` in the snapshot).
@@ -61,6 +61,13 @@ pub struct Segment {
     pub blocks: Range<usize>,
 }
 
+impl Segment {
+    /// The first address after the segment.
+    fn past_end(&self) -> u64 {
+        self.addr.saturating_add(self.size.max(0).unsigned_abs())
+    }
+}
+
 /// Segments in file order, and their blocks.
 #[derive(Debug, Default, Clone)]
 pub struct SegmentTable {
@@ -68,6 +75,8 @@ pub struct SegmentTable {
     pub segments: Vec<Segment>,
     /// The blocks of all segments, each segment's in address order.
     pub blocks: Vec<Block>,
+    /// Number of segments that state other sums than those of their blocks.
+    pub miscounted: u64,
 }
 
 impl SegmentTable {
@@ -80,5 +89,33 @@ impl SegmentTable {
     pub fn reserved(&self) -> i64 {
         // Sizes come from the file: their sum may exceed 64 bits.
         self.segments.iter().fold(0, |sum, s| sum.saturating_add(s.size))
+    }
+
+    /// What segments and blocks say that cannot all be true.
+    pub(super) fn contradictions(&self) -> Anomalies {
+        let mut anomalies = Anomalies::default();
+        let unfilled = self.segments.iter().filter(|segment| !self.is_filled(segment)).count();
+        anomalies.add(Anomaly::BlocksDoNotFillSegment, unfilled as u64);
+        let active = self.blocks.iter().filter(|block| block.is_active());
+        let too_small = active.filter(|block| block.size < block.requested).count();
+        anomalies.add(Anomaly::BlockSmallerThanRequested, too_small as u64);
+        let mut by_address: Vec<&Segment> = self.segments.iter().collect();
+        by_address.sort_by_key(|segment| segment.addr);
+        let overlapping = by_address.windows(2).filter(|pair| pair[1].addr < pair[0].past_end()).count();
+        anomalies.add(Anomaly::SegmentsOverlap, overlapping as u64);
+        anomalies.add(Anomaly::SegmentSumsDiffer, self.miscounted);
+        anomalies
+    }
+
+    /// Whether the blocks of a segment follow one another from its start to its end.
+    fn is_filled(&self, segment: &Segment) -> bool {
+        let mut at = segment.addr;
+        for block in self.blocks_of(segment) {
+            if block.addr != at || block.size <= 0 {
+                return false;
+            }
+            at = at.saturating_add(block.size.unsigned_abs());
+        }
+        0 < segment.size && at == segment.past_end()
     }
 }

@@ -48,6 +48,15 @@ pub struct OpenIssue {
     pub count: u64,
 }
 
+/// The peaks that PyTorch itself counted, from the start of the program or the last call of `reset_peak_memory_stats()` on.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct CountedPeaks {
+    /// Most bytes in use, as requested.
+    pub requested_bytes: Option<i64>,
+    /// Most bytes reserved.
+    pub reserved_bytes: Option<i64>,
+}
+
 /// A PyTorch memory snapshot.
 #[derive(Debug, Default)]
 pub struct Snapshot {
@@ -92,9 +101,22 @@ impl Snapshot {
 
     /// All memory of a device in bytes, where oomscope's recorder noted it; torch itself writes it nowhere.
     pub fn device_memory(&self, device: DeviceId) -> Option<i64> {
+        self.noted_bytes(device, "total_bytes")
+    }
+
+    /// The peaks that PyTorch counted, where oomscope's recorder noted them; torch itself writes them nowhere.
+    pub fn counted_peaks(&self, device: DeviceId) -> CountedPeaks {
+        CountedPeaks {
+            requested_bytes: self.noted_bytes(device, "peak_requested_bytes"),
+            reserved_bytes: self.noted_bytes(device, "peak_reserved_bytes"),
+        }
+    }
+
+    /// What oomscope's recorder noted of a device under a name.
+    fn noted_bytes(&self, device: DeviceId, name: &str) -> Option<i64> {
         let devices = entry(&self.recorder, "devices")?.table()?;
         let about = entry(devices, &device.0.to_string())?.table()?;
-        match entry(about, "total_bytes")? {
+        match entry(about, name)? {
             SettingValue::Int(bytes) => Some(*bytes).filter(|&bytes| 0 < bytes),
             _ => None,
         }

@@ -3,8 +3,8 @@
 use super::lifetimes::InitialBlock;
 use super::rewind::{EndState, LiveBlock, rewind};
 use super::{
-    Action, AllocId, Anomalies, BlockState, Curve, DeviceId, EventIx, EventTable, Lifetimes, Moment, PoolKey,
-    ReservedRanges, SegmentTable, StackId, StepCurve, TimeIndex,
+    Action, AllocId, Anomalies, Anomaly, BlockState, Curve, DeviceId, DeviceTrust, EventIx, EventTable,
+    Lifetimes, Moment, PoolKey, ReservedRanges, SegmentTable, StackId, StepCurve, TimeIndex, Trust, Why,
 };
 use foldhash::HashMap;
 
@@ -75,18 +75,20 @@ pub struct Timeline {
     pub peak_live_blocks: usize,
     /// Contradictions among the events, and between them and the end state.
     pub anomalies: Anomalies,
+    /// How far its figures can be trusted.
+    pub trust: DeviceTrust,
 }
 
 impl Timeline {
     /// Whether allocations were recorded, not only the state at the end.
     pub fn has_history(&self) -> bool {
-        self.events.indices().any(|ix| self.events.action(ix) == Action::Alloc)
+        has_history(&self.events)
     }
 
     /// Derive everything from events and segments.
     pub fn build(input: TimelineInput) -> Self {
         let TimelineInput { device, mut events, segments, anchor } = input;
-        let mut anomalies = Anomalies::default();
+        let mut anomalies = segments.contradictions();
         events.shrink_to_fit();
         let end = match anchor {
             Anchor::EndState => EndState::of_segments(&segments, &mut events, &mut anomalies),
@@ -94,7 +96,11 @@ impl Timeline {
         };
         let addresses = events.address_count();
         let build_ranges = || match anchor {
-            Anchor::EndState => ReservedRanges::build(&events, &segments),
+            Anchor::EndState => {
+                let (ranges, mut anomalies) = ReservedRanges::build(&events, &segments);
+                anomalies.add(Anomaly::AllocOutsideOfSegments, ranges.allocs_outside(&events));
+                (ranges, anomalies)
+            }
             Anchor::TraceOnly => ReservedRanges::build_from_trace(&events),
         };
         let (rewound, (((ranges, range_anomalies), (ooms, dumps), times), (mut lifetimes, fates))) =
@@ -107,18 +113,32 @@ impl Timeline {
                     )
                 },
             );
-        anomalies.merge(rewound.anomalies);
-        anomalies.merge(range_anomalies);
+        anomalies.merge(&rewound.anomalies);
+        anomalies.merge(&range_anomalies);
         lifetimes.add_initial(&rewound.initial, fates);
         let known = describe_initial(&rewound.initial, &lifetimes, &events, &segments);
         lifetimes.describe_initial(known);
         let known = block_stacks(&lifetimes, &events, &segments);
         lifetimes.describe_blocks(known);
+        let reserved = StepCurve::from_steps(rewound.reserved);
+        if anchor == Anchor::EndState && reserved.is_exceeded_by(&rewound.active) {
+            anomalies.count(Anomaly::MoreInUseThanReserved);
+        }
+        let end = match anchor {
+            Anchor::EndState => Trust::Known,
+            Anchor::TraceOnly => Trust::AtLeast(Why::EndMissing),
+        };
+        let history = match [rewound.active.at(Moment::START), reserved.at(Moment::START)] {
+            _ if !has_history(&events) => Trust::AtLeast(Why::NoHistory),
+            [0, 0] => Trust::Known,
+            _ => Trust::AtLeast(Why::StartsLate),
+        };
         Self {
+            trust: DeviceTrust::of(&anomalies, end, history, 1 < reserved.steps().len()),
             device,
             active: rewound.active,
             allocated: rewound.allocated,
-            reserved: StepCurve::from_steps(rewound.reserved),
+            reserved,
             lifetimes,
             ranges,
             ooms,
@@ -145,6 +165,11 @@ impl Timeline {
         streams.extend(self.segments.segments.iter().filter_map(|s| s.stream));
         streams.into_iter().collect()
     }
+}
+
+/// Whether allocations were recorded.
+fn has_history(events: &EventTable) -> bool {
+    events.indices().any(|ix| events.action(ix) == Action::Alloc)
 }
 
 /// The requests that failed, and the events at which a snapshot was taken.

@@ -5,7 +5,7 @@ use crate::analysis::{
     site_label, sites,
 };
 use crate::diagnosis::{DiagnosisRequest, Severity, diagnose};
-use crate::model::{DeviceId, Moment, Snapshot, Timeline};
+use crate::model::{DeviceId, DeviceTrust, Moment, Snapshot, Timeline};
 use std::collections::BTreeMap;
 
 /// Slices of equal numbers of events in which the course of a recording is kept: more than a picture of it has columns.
@@ -44,6 +44,8 @@ pub struct DeviceSummary {
     pub time_us: Option<[i64; 2]>,
     /// True if only a part of the file could be read.
     pub is_damaged: bool,
+    /// How far its figures can be trusted.
+    pub trust: DeviceTrust,
 }
 
 /// Most active memory.
@@ -124,6 +126,7 @@ fn summary(snapshot: &Snapshot, timeline: &Timeline, facts: &Facts) -> DeviceSum
             .first_us()
             .map(|first| [first, first.saturating_add(timeline.times.span_us())]),
         is_damaged: snapshot.damage.is_some(),
+        trust: timeline.trust,
     }
 }
 

@@ -39,6 +39,7 @@ fn rank(rank: u32, lines: &[(&str, i64)]) -> FileSummary {
         reserved: vec![(0, 0), (10, active_bytes)],
         time_us: Some([0, 100]),
         is_damaged: false,
+        trust: crate::model::DeviceTrust::KNOWN,
     };
     let name = format!("rank{rank}.pickle");
     FileSummary { path: name.clone().into(), name, rank: Some(rank), devices: Ok(vec![device]) }

@@ -31,6 +31,8 @@ struct Record {
     device: i64,
     complete: bool,
     anchor: String,
+    /// Missing in files of versions that did not write it.
+    trust: Option<BTreeMap<String, serde_json::Value>>,
     peak: Peak,
     categories: Categories,
     /// Missing in files of versions that did not write it.
@@ -79,7 +81,7 @@ fn summary(record: Record) -> Result<PeakSummary, String> {
         device: DeviceId(record.device),
         peak_bytes: record.peak.active,
         reserved_bytes: record.peak.reserved,
-        is_complete: record.complete && record.anchor == "end_state",
+        is_complete: record.complete && record.anchor == "end_state" && !has_unknown(record.trust.as_ref()),
         categories: peak.iter().filter_map(category).collect(),
         lines: lines
             .into_iter()
@@ -89,4 +91,9 @@ fn summary(record: Record) -> Result<PeakSummary, String> {
             })
             .collect(),
     })
+}
+
+/// Whether some figure was not known.
+fn has_unknown(trust: Option<&BTreeMap<String, serde_json::Value>>) -> bool {
+    trust.is_some_and(|kinds| kinds.values().any(|word| word == "unknown"))
 }

@@ -1,8 +1,9 @@
 //! `explain`: the reasons for an allocation's category, as text or JSON.
 
 use super::because_text::{allocation_name, because_text};
-use super::damage::{DamageRecord, damage_line};
+use super::damage::DamageRecord;
 use super::json;
+use super::trust::{TrustRecord, trust_lines};
 use crate::analysis::{
     Attribution, Claim, FittingTensor, SiteFrame, Verdict, fitting_tensors, frame_line, site_frame,
     site_place, stack_lines, tensors_text,
@@ -48,6 +49,7 @@ struct Record {
     tensors: Vec<TensorRecord>,
     stack: Vec<String>,
     damage: Option<DamageRecord>,
+    trust: TrustRecord,
 }
 
 #[derive(Serialize)]
@@ -105,6 +107,7 @@ impl Explanation<'_> {
             tensors: self.tensors().into_iter().map(tensor_record).collect(),
             stack: stack_lines(self.snapshot, self.allocation.stack).collect(),
             damage: DamageRecord::of(self.snapshot),
+            trust: TrustRecord::of(self.snapshot, self.timeline),
         }
     }
 }
@@ -136,7 +139,7 @@ pub fn explain_json(out: &mut dyn Write, explanation: &Explanation<'_>) -> io::R
 /// When writing fails.
 pub fn explain_text(out: &mut dyn Write, explanation: &Explanation<'_>) -> io::Result<()> {
     let Explanation { snapshot, timeline, allocation, .. } = explanation;
-    if let Some(line) = damage_line(snapshot) {
+    for line in trust_lines(snapshot, [*timeline]) {
         writeln!(out, "{line}")?;
     }
     let record = explanation.record();

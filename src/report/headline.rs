@@ -1,19 +1,23 @@
 //! A device's recording in a few lines, for headers, status lines and captions.
 
-use super::damage::damage_line;
 use super::non_default_settings;
-use crate::model::{Anchor, Moment, Snapshot, Timeline};
+use super::trust::{trust_lines, trusted_bytes};
+use crate::model::{Moment, Snapshot, Timeline};
 use crate::units;
 
 /// The outcome of the recording in a sentence: the OOM, or the peak. It uses the model's figures alone, so it needs
 /// no diagnosis.
 pub fn headline(timeline: &Timeline, is_damaged: bool) -> String {
+    if timeline.trust.in_use.is_unknown() {
+        return "Cannot tell: the figures of the recording are not known".to_owned();
+    }
     let Some(oom) = timeline.ooms.last() else { return without_oom(timeline, is_damaged) };
     let at = Moment::after(oom.event);
     let (active, reserved) = (timeline.active.at(at), timeline.reserved.at(at));
-    let (requested, active_text) = (units::bytes(oom.requested), units::bytes(active));
+    let (requested, active_text) =
+        (units::bytes(oom.requested), trusted_bytes(timeline.trust.in_use, active));
     let mut text = format!("Out of memory: {requested} requested with {active_text} active");
-    if active < reserved {
+    if active < reserved && timeline.trust.reserved.is_known() {
         text = format!("{text}, {} reserved but not in use", units::bytes(reserved.saturating_sub(active)));
     }
     if let Some(free) = oom.device_free {
@@ -24,7 +28,7 @@ pub fn headline(timeline: &Timeline, is_damaged: bool) -> String {
 
 fn without_oom(timeline: &Timeline, is_damaged: bool) -> String {
     let (moment, bytes) = timeline.active.peak();
-    let bytes = units::bytes(bytes);
+    let bytes = trusted_bytes(timeline.trust.peak_in_use, bytes);
     if timeline.events.is_empty() {
         return format!("{bytes} active when the snapshot was taken");
     }
@@ -46,9 +50,10 @@ pub fn moment_text(timeline: &Timeline, moment: Moment) -> String {
     }];
     let time = moment.event().and_then(|event| timeline.events.time_us(event)).zip(timeline.times.first_us());
     parts.extend(time.map(|(time, first)| units::duration_us(time.saturating_sub(first))));
-    parts.push(format!("allocated {}", units::bytes(timeline.allocated.at(moment))));
-    parts.push(format!("active {}", units::bytes(timeline.active.at(moment))));
-    parts.push(format!("reserved {}", units::bytes(timeline.reserved.at(moment))));
+    let (in_use, reserved) = (timeline.trust.in_use, timeline.trust.reserved);
+    parts.push(format!("allocated {}", trusted_bytes(in_use, timeline.allocated.at(moment))));
+    parts.push(format!("active {}", trusted_bytes(in_use, timeline.active.at(moment))));
+    parts.push(format!("reserved {}", trusted_bytes(reserved, timeline.reserved.at(moment))));
     parts.join(" · ")
 }
 
@@ -89,23 +94,22 @@ pub fn caption_lines(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -
         lines.push(units::capitalised(&moment_text(timeline, moment)));
     }
     lines.push(settings(snapshot));
-    lines.extend(damage_line(snapshot));
-    if timeline.anchor == Anchor::TraceOnly {
-        lines.push("Memory from before the recording is unknown and left out of all figures".to_owned());
-    }
+    lines.extend(trust_lines(snapshot, [timeline]));
     lines
 }
 
 fn figures(timeline: &Timeline) -> String {
     let device = timeline.device.to_string();
-    let reserved = units::bytes(timeline.reserved.peak().1);
+    let trust = timeline.trust;
+    let reserved = trusted_bytes(trust.peak_reserved, timeline.reserved.peak().1);
     if timeline.events.is_empty() {
+        let reserved = trusted_bytes(trust.reserved, timeline.reserved.peak().1);
         return format!("{device} · {reserved} reserved · no events were recorded");
     }
     let events = units::counted(timeline.events.len(), "event");
-    let active = units::bytes(timeline.active.peak().1);
+    let active = trusted_bytes(trust.peak_in_use, timeline.active.peak().1);
     let mut text = format!("{device} · {events} · peak active {active} · peak reserved {reserved}");
-    if timeline.anchor == Anchor::EndState {
+    if trust.in_use.is_known() {
         let before = units::bytes(timeline.active.at(Moment::START));
         text = format!("{text} · active before recording {before}");
     }
@@ -124,7 +128,9 @@ fn settings(snapshot: &Snapshot) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Damage, DeviceId, EventTable, SegmentTable, Setting, SettingValue, TimelineInput};
+    use crate::model::{
+        Anchor, Damage, DeviceId, EventTable, SegmentTable, Setting, SettingValue, TimelineInput,
+    };
 
     fn empty() -> Timeline {
         Timeline::build(TimelineInput {
@@ -140,7 +146,11 @@ mod tests {
         let lines = caption_lines(&Snapshot::default(), &empty(), Moment::START);
         assert_eq!(
             lines,
-            ["Device 3 · 0 B reserved · no events were recorded", "Allocator settings not recorded",]
+            [
+                "Device 3 · 0 B reserved · no events were recorded",
+                "Allocator settings not recorded",
+                "No allocations were recorded: only the end is known, not the peaks and failed requests before it",
+            ]
         );
         assert_eq!(
             moment_text(&empty(), Moment::START),

@@ -2,12 +2,13 @@
 
 use super::because_text::because_text;
 use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
-use super::damage::{DamageRecord, damage_line};
+use super::damage::DamageRecord;
 use super::json;
 use super::table::{self, Align};
+use super::trust::{TrustRecord, trust_lines, trusted};
 use crate::analysis::filter::Matches;
 use crate::analysis::{Basis, Categories, live_at, site_label, stack_lines};
-use crate::model::{Allocation, Anchor, FrameId, Moment, Snapshot, Timeline};
+use crate::model::{Allocation, FrameId, Moment, Snapshot, Timeline};
 use crate::units;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -71,6 +72,7 @@ struct Record<'a> {
     frames_left_out: usize,
     /// In each row, since an array has no other place for it.
     damage: Option<DamageRecord>,
+    trust: TrustRecord,
     #[serde(skip)]
     age_us: Option<i64>,
 }
@@ -125,6 +127,7 @@ fn record<'a>(snapshot: &'a Snapshot, sets: &[LiveSet<'_>], row: &LiveRow, max_f
         stack: FrameRecords { snapshot, frames: &frames[..shown] },
         frames_left_out: frames.len() - shown,
         damage: DamageRecord::of(snapshot),
+        trust: TrustRecord::of(snapshot, timeline),
         age_us: alloc_time_us.zip(now_us).map(|(then, now)| now.saturating_sub(then)),
     }
 }
@@ -206,7 +209,7 @@ pub fn live_text(
     sets: &[LiveSet<'_>],
     rows: &[LiveRow],
 ) -> io::Result<()> {
-    if let Some(line) = damage_line(snapshot) {
+    for line in trust_lines(snapshot, sets.iter().map(|set| set.timeline)) {
         writeln!(out, "{line}")?;
     }
     for set in sets {
@@ -220,22 +223,17 @@ pub fn live_text(
                 )
             },
         );
-        let live = set.timeline.lifetimes.live_at(set.moment).count();
-        let active = units::bytes_exact(set.timeline.active.at(set.moment));
-        writeln!(
-            out,
-            "{} {moment}: {active} active in {} blocks",
-            set.timeline.device,
-            units::count(live as u64)
-        )?;
+        let live = set.timeline.lifetimes.live_at(set.moment).count() as u64;
+        let active = trusted(set.timeline.trust.in_use, || {
+            let active = units::bytes_exact(set.timeline.active.at(set.moment));
+            format!("{active} active in {} blocks", units::count(live))
+        });
+        writeln!(out, "{} {moment}: {active}", set.timeline.device)?;
         if let Some(matches) = &set.matches {
             let bytes = units::bytes_exact(matches.bytes_at(set.timeline, set.moment));
             let count = units::count(matches.count_at(set.timeline, set.moment) as u64);
             writeln!(out, "of these match the filter: {bytes} in {count} blocks")?;
         }
-    }
-    if sets.iter().any(|set| set.timeline.anchor == Anchor::TraceOnly) {
-        writeln!(out, "the final state is missing, and with it blocks that no event mentions")?;
     }
     let mut table: Vec<Vec<String>> = vec![HEADER.map(|(name, _)| name.to_owned()).to_vec()];
     table.extend(rows.iter().map(|row| text_cells(snapshot, row, &record(snapshot, sets, row, 0))));

@@ -7,7 +7,6 @@ mod baseline;
 mod because_text;
 mod category_text;
 mod comparison;
-mod contradictions;
 mod csv_text;
 mod damage;
 mod diagnosis;
@@ -32,6 +31,7 @@ mod stats;
 mod stats_request;
 mod table;
 mod tables;
+mod trust;
 mod weights;
 
 pub use baseline::read_baseline;
@@ -42,7 +42,6 @@ pub use comparison::{
     comparison_markdown, comparison_sentence, comparison_svg, comparison_text,
     side_text as comparison_side_text,
 };
-pub use contradictions::contradictions_text;
 pub use csv_text::{io_error as csv_error, spreadsheet_safe};
 pub use diagnosis::{
     Answer, Document, FigureColumn, FigureInstant, FigureMark, Fix, MAX_MARKDOWN_CHARS, MarkKind,
@@ -73,4 +72,5 @@ pub use simulation::{Simulation, export_line, fidelity_text, simulation_json, si
 pub use stats::{stats_json, stats_text};
 pub use stats_request::{FindMoment, StatsRequest};
 pub use tables::{allocations_csv, events_csv};
+pub use trust::{device_lines, start_text, trust_lines, trust_sentences, trusted_bytes};
 pub use weights::{measure_name, measure_text, weight_text};

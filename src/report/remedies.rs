@@ -1,10 +1,11 @@
 //! Predicted remedies as text and as JSON.
 
-use super::damage::{DamageRecord, damage_line};
+use super::damage::DamageRecord;
 use super::fits::{FitWords, fit_words};
 use super::json;
 use super::simulation::fidelity_text;
 use super::table::{self, Align};
+use super::trust::{TrustRecord, trust_lines};
 use crate::model::{Snapshot, Timeline};
 use crate::remedies::{Figures, Postponed, Prediction, Predictions, Trust};
 use crate::simulator::{Fidelity, Until};
@@ -50,6 +51,7 @@ struct Record<'a> {
     remedies: Vec<RemedyRecord<'a>>,
     without_effect: &'a [String],
     damage: Option<DamageRecord>,
+    trust: TrustRecord,
 }
 
 #[derive(Serialize)]
@@ -150,6 +152,7 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
         remedies: predictions.remedies.iter().map(|remedy| record(remedy, until)).collect(),
         without_effect: &predictions.without_effect,
         damage: DamageRecord::of(report.snapshot),
+        trust: TrustRecord::of(report.snapshot, report.timeline),
     };
     json::write(out, &record)
 }
@@ -167,7 +170,7 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     }
     writeln!(out)?;
     writeln!(out, "{} · {}", units::printable(report.file), report.timeline.device)?;
-    if let Some(line) = damage_line(report.snapshot) {
+    for line in trust_lines(report.snapshot, [report.timeline]) {
         writeln!(out, "  {line}")?;
     }
     let source = if report.is_capacity_given { "given" } else { "derived from the recording" };

@@ -2,6 +2,7 @@
 
 use super::damage::DamageRecord;
 use super::json;
+use super::trust::TrustRecord;
 use crate::analysis::SeriesColumn;
 use crate::model::{Moment, Snapshot, Timeline};
 use serde::Serialize;
@@ -22,6 +23,7 @@ struct Record<'a> {
 #[derive(Debug, Serialize)]
 pub struct DeviceSeries {
     device: i64,
+    trust: TrustRecord,
     columns: Vec<ColumnRecord>,
 }
 
@@ -44,9 +46,13 @@ struct ColumnRecord {
 
 impl DeviceSeries {
     /// The columns of a device.
-    pub fn new(timeline: &Timeline, columns: &[SeriesColumn]) -> Self {
+    pub fn new(snapshot: &Snapshot, timeline: &Timeline, columns: &[SeriesColumn]) -> Self {
         let columns = columns.iter().map(|column| record(timeline, column));
-        Self { device: timeline.device.0, columns: columns.collect() }
+        Self {
+            device: timeline.device.0,
+            trust: TrustRecord::of(snapshot, timeline),
+            columns: columns.collect(),
+        }
     }
 }
 

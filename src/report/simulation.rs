@@ -1,9 +1,10 @@
 //! Simulated settings as a table and as JSON.
 
-use super::damage::{DamageRecord, damage_line};
+use super::damage::DamageRecord;
 use super::fits::{fit_words, outcome_text};
 use super::json;
 use super::table::{self, Align};
+use super::trust::{TrustRecord, trust_lines};
 use crate::model::{Snapshot, Timeline};
 use crate::simulator::{Fidelity, Outcome, Reach, Settings};
 use crate::units;
@@ -57,6 +58,7 @@ struct Record<'a> {
     recommendation: Option<String>,
     smallest_capacity: Option<u64>,
     damage: Option<DamageRecord>,
+    trust: TrustRecord,
 }
 
 #[derive(Serialize)]
@@ -149,6 +151,7 @@ pub fn simulation_json(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::
         recommendation: simulation.recommended.map(|outcome| export_line(&outcome.settings)),
         smallest_capacity: simulation.smallest_bytes,
         damage: DamageRecord::of(simulation.snapshot),
+        trust: TrustRecord::of(simulation.snapshot, simulation.timeline),
     };
     json::write(out, &record)
 }
@@ -187,7 +190,7 @@ fn bytes(count: u64) -> String {
 pub fn simulation_text(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<()> {
     let timeline = simulation.timeline;
     writeln!(out, "{} · {}", units::printable(simulation.file), timeline.device)?;
-    if let Some(line) = damage_line(simulation.snapshot) {
+    for line in trust_lines(simulation.snapshot, [simulation.timeline]) {
         writeln!(out, "  {line}")?;
     }
     writeln!(out, "  recorded with   {}", name(simulation.recorded))?;

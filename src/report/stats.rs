@@ -9,13 +9,14 @@ use super::settings::recorder_line;
 use super::stats_request::{
     AtRecord, FilterRecord, StatsRequest, at_record, by_key, filter_record, inferred_by_key, request_text,
 };
+use super::trust::{TrustRecord, trust_sentences, trusted, trusted_bytes};
 use super::{CATEGORY_LEGEND, category_text, json, non_default_settings};
 use crate::analysis::comparison::{Side, peak_summary};
 use crate::analysis::{
     Attribution, DeviceStats, Facts, PoolStats, device_stats, iteration_table, live_at, module_table,
     pool_stats, site_label, sites,
 };
-use crate::model::{Anchor, Moment, Snapshot, Timeline};
+use crate::model::{Anchor, DeviceTrust, Moment, Snapshot, Timeline};
 use crate::units;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -54,6 +55,7 @@ struct Record {
     /// The allocations that were asked for; null without a filter.
     filter: Option<FilterRecord>,
     damage: Option<DamageRecord>,
+    trust: TrustRecord,
     settings: Vec<String>,
     annotations: usize,
     unknown_keys: Vec<UnknownKeyRecord>,
@@ -143,6 +145,7 @@ fn record(
         at: at.map(|at| at_record(&attribution, timeline, at)),
         filter: request.filter.map(|filter| filter_record(filter, snapshot, timeline, &attribution, moment)),
         damage: DamageRecord::of(snapshot),
+        trust: TrustRecord::of(snapshot, timeline),
         settings: non_default_settings(snapshot),
         annotations: snapshot.annotations.len(),
         unknown_keys: unknown
@@ -241,29 +244,30 @@ fn device_text(
         .map(|[first, last]| format!(" over {}", units::duration_us(last.saturating_sub(first))));
     writeln!(out, "{}", timeline.device)?;
     writeln!(out, "  events       {}{}", units::count(stats.events as u64), span.unwrap_or_default())?;
-    if timeline.anchor == Anchor::TraceOnly {
-        writeln!(
-            out,
-            "  baseline     unknown: the final state is missing, and with it blocks that no event mentions"
-        )?;
+    for sentence in trust_sentences(snapshot, timeline) {
+        writeln!(out, "  not known    {sentence}")?;
     }
     let at = |index: i64| match index {
         -1 => "before the first event".to_owned(),
         index => format!("after event {}", units::count(index)),
     };
     let peak = &stats.peak;
-    writeln!(out, "  peak active  {} {}", units::bytes_exact(peak.active), at(peak.active_index))?;
-    writeln!(out, "  allocated    {} {}", units::bytes_exact(peak.allocated), at(peak.allocated_index))?;
-    writeln!(out, "  reserved     {} {}", units::bytes_exact(peak.reserved), at(peak.reserved_index))?;
+    let trust = timeline.trust;
+    for (name, trust, bytes, index) in [
+        ("peak active", trust.peak_in_use, peak.active, peak.active_index),
+        ("allocated", trust.peak_in_use, peak.allocated, peak.allocated_index),
+        ("reserved", trust.peak_reserved, peak.reserved, peak.reserved_index),
+    ] {
+        let text = trusted(trust, || format!("{} {}", units::bytes_exact(bytes), at(index)));
+        writeln!(out, "  {name:<12} {text}")?;
+    }
     let initial = &stats.initial;
-    let known = if timeline.anchor == Anchor::TraceOnly { "at least " } else { "" };
-    writeln!(
-        out,
-        "  before trace {known}{} active in {} blocks",
-        units::bytes_exact(initial.active),
-        units::count(initial.live_blocks as u64)
-    )?;
-    end_text(out, &stats)?;
+    let before = trusted(trust.in_use, || {
+        let blocks = units::count(initial.live_blocks as u64);
+        format!("{} active in {blocks} blocks", units::bytes_exact(initial.active))
+    });
+    writeln!(out, "  before trace {before}")?;
+    end_text(out, timeline.trust, &stats)?;
     for oom in &stats.oom {
         let free = oom.device_free.map_or_else(|| "unknown".to_owned(), units::bytes);
         let requested = units::bytes_exact(oom.requested);
@@ -317,13 +321,13 @@ fn attribution_text(out: &mut dyn Write, timeline: &Timeline, attribution: &Attr
     Ok(())
 }
 
-fn end_text(out: &mut dyn Write, stats: &DeviceStats) -> io::Result<()> {
+fn end_text(out: &mut dyn Write, trust: DeviceTrust, stats: &DeviceStats) -> io::Result<()> {
     let end = &stats.r#final;
     writeln!(
         out,
         "  at the end   {} active, {} reserved in {} segments, {} free in {} holes, the largest {}",
-        units::bytes(end.active),
-        units::bytes(end.reserved),
+        trusted_bytes(trust.in_use, end.active),
+        trusted_bytes(trust.reserved, end.reserved),
         units::count(stats.segments as u64),
         units::bytes(end.hole_bytes),
         units::count(end.holes as u64),

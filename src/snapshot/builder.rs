@@ -61,6 +61,8 @@ pub struct Builder {
     pub(super) annotations: Vec<Annotation>,
     // Records that others take over.
     pub(super) blocks: Vec<BlockRow>,
+    /// The segments that state other sums than those of their blocks, by row.
+    pub(super) miscounted: HashSet<u32>,
     pub(super) history: Vec<HistoryRow>,
     // The pickle's containers, by their handles.
     pub(super) dicts: Dicts,

@@ -5,7 +5,8 @@ use super::builder::Builder;
 use super::containers::{DictState, ListState, RecordList};
 use super::keys::{Key, RecordKind};
 use crate::model::{
-    Action, Anchor, Damage, DeviceId, EventTable, Segment, SegmentTable, Snapshot, Timeline, TimelineInput,
+    Action, Anchor, Damage, DeviceId, DeviceTrust, EventTable, Segment, SegmentTable, Snapshot, Timeline,
+    TimelineInput,
 };
 use crate::pickle::{Decoded, Kind, Value, View};
 use rayon::prelude::*;
@@ -63,6 +64,7 @@ impl Builder {
                 .skipped("values that mean nothing to oomscope, beyond the first four million", dropped);
         }
         let inputs = self.timeline_inputs(&root, damage.is_some());
+        let (is_damaged, has_left_out) = (damage.is_some(), self.notes.has_lost_memory());
         let mut snapshot = Snapshot {
             unknown_keys: self.notes.unknown_keys(&self.strings),
             issues: self.notes.issues(),
@@ -81,7 +83,16 @@ impl Builder {
         };
         // The decoder's tables are as large as the events: free them before deriving more.
         let tables = (self.dicts, self.lists, self.loose, self.record_lists, self.pools);
-        let build = || inputs.into_par_iter().map(Timeline::build).collect();
+        let timeline = |input| {
+            let timeline = Timeline::build(input);
+            let trust = match (has_left_out, is_damaged) {
+                (true, _) => DeviceTrust::LEFT_OUT,
+                (false, true) => timeline.trust.of_damaged_file(),
+                (false, false) => timeline.trust,
+            };
+            Timeline { trust, ..timeline }
+        };
+        let build = || inputs.into_par_iter().map(timeline).collect();
         snapshot.timelines = rayon::join(build, || drop(tables)).0;
         Ok(snapshot)
     }
@@ -164,7 +175,7 @@ impl Builder {
     /// A list of records of one kind; anything else counts as an oddity.
     fn record_list(&mut self, value: Value, kind: RecordKind) -> Option<RecordList> {
         let Some(list) = value.handle(Kind::List) else {
-            self.notes.skipped("values of the snapshot's own keys that are no lists", 1);
+            self.notes.lost("values of the snapshot's own keys that are no lists", 1);
             return None;
         };
         match self.lists.get(list) {
@@ -173,7 +184,7 @@ impl Builder {
             }
             ListState::Fresh => None,
             _ => {
-                self.notes.skipped("lists of the snapshot that hold something unexpected", 1);
+                self.notes.lost("lists of the snapshot that hold something unexpected", 1);
                 None
             }
         }
@@ -198,7 +209,7 @@ impl Builder {
             list.unwrap_or_else(|| RecordList::new(RecordKind::Event))
         };
         let traces = nested.into_iter().map(trace).collect();
-        self.notes.skipped("traces whose events are those of other traces", repeated);
+        self.notes.lost("traces whose events are those of other traces", repeated);
         traces
     }
 
@@ -217,17 +228,16 @@ impl Builder {
         self.sort_segments(root.host_segments.as_ref(), Some(DeviceId::HOST), &mut segments);
         let mut devices: BTreeSet<DeviceId> = segments.keys().copied().collect();
         devices.extend(root.traces.keys());
-        self.notes.skipped("devices beyond the first 1024", devices.len().saturating_sub(MAX_DEVICES) as u64);
+        self.notes.lost("devices beyond the first 1024", devices.len().saturating_sub(MAX_DEVICES) as u64);
         let is_only_trace = root.traces.len() == 1;
         // Traces that share their events would multiply: a few references in the pickle could make any number of rows.
         // Twice as many events as there are is more than any honest file uses.
         let mut events_left = 2 * self.events.len();
-        let has_segments = !segments.is_empty();
         let mut inputs = Vec::new();
         for device in devices.into_iter().take(MAX_DEVICES) {
             let trace = root.traces.get(&device).filter(|trace| trace.len() <= events_left);
             if trace.is_none() && root.traces.contains_key(&device) {
-                self.notes.skipped("traces whose events are those of other traces", 1);
+                self.notes.lost("traces whose events are those of other traces", 1);
             }
             events_left -= trace.map_or(0, RecordList::len);
             let ranges = trace.map(|t| t.rows.as_slice()).unwrap_or_default();
@@ -235,8 +245,8 @@ impl Builder {
             let is_cut = trace.is_some_and(|t| t.is_interrupted || !has_end);
             let events = self.events.extract(ranges, is_only_trace);
             let segments = segments.remove(&device);
-            // Recordings that were put together by hand may hold the traces of more devices than segments.
-            let lacks_segments = has_segments && segments.is_none() && leaves_blocks(&events);
+            // Recordings that were put together by hand may hold the traces of more devices than segments, or traces alone.
+            let lacks_segments = segments.is_none() && leaves_memory(&events);
             inputs.push(TimelineInput {
                 device,
                 events,
@@ -261,12 +271,13 @@ impl Builder {
             let segment = &self.segments.segments[row as usize];
             let blocks = self.segments.blocks_of(segment);
             if blocks_left < blocks.len() {
-                self.notes.skipped("segments that are listed again and again", 1);
+                self.notes.lost("segments that are listed again and again", 1);
                 continue;
             }
             blocks_left -= blocks.len();
             let device = device.unwrap_or(segment.device);
             let table = by_device.entry(device).or_default();
+            table.miscounted += u64::from(self.miscounted.contains(&row));
             let start = table.blocks.len();
             table.blocks.extend_from_slice(blocks);
             table.segments.push(Segment { device, blocks: start..table.blocks.len(), ..segment.clone() });
@@ -274,11 +285,12 @@ impl Builder {
     }
 }
 
-/// Whether some allocation is never freed.
-fn leaves_blocks(events: &EventTable) -> bool {
+/// Whether the events leave something in use or reserved.
+fn leaves_memory(events: &EventTable) -> bool {
     let mut live: BTreeSet<u64> = BTreeSet::new();
+    let mut reserved = 0i64;
     for ix in events.indices() {
-        let Some(addr) = events.addr(ix) else { continue };
+        let addr = events.addr(ix).unwrap_or_default();
         match events.action(ix) {
             Action::Alloc => {
                 live.insert(addr);
@@ -286,8 +298,10 @@ fn leaves_blocks(events: &EventTable) -> bool {
             Action::FreeRequested | Action::FreeCompleted => {
                 live.remove(&addr);
             }
+            Action::SegmentAlloc | Action::SegmentMap => reserved = reserved.saturating_add(events.size(ix)),
+            Action::SegmentFree | Action::SegmentUnmap => reserved = reserved.saturating_sub(events.size(ix)),
             _ => {}
         }
     }
-    !live.is_empty()
+    !live.is_empty() || 0 < reserved
 }

@@ -112,7 +112,7 @@ impl Builder {
             }
         }
         self.record_ranges += self.record_lists[at as usize].rows.len() - ranges;
-        self.notes.skipped("items that do not fit the list they are in", foreign);
+        self.notes.lost("items that do not fit the list they are in", foreign);
         self.show(at, items);
         Ok(())
     }

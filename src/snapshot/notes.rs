@@ -15,6 +15,8 @@ pub(super) struct Notes {
     misplaced: BTreeMap<(RecordKind, u8), u64>,
     mismatched: BTreeMap<(RecordKind, u8), u64>,
     skipped: BTreeMap<&'static str, u64>,
+    /// Whether something of that counts in sums of bytes.
+    has_lost_memory: bool,
     total: u64,
 }
 
@@ -38,6 +40,7 @@ impl Notes {
     /// A value of a type that its key does not allow.
     pub(super) fn mismatch(&mut self, record: RecordKind, key: Key) {
         self.total += 1;
+        self.has_lost_memory |= counts_in_sums(key);
         *self.mismatched.entry((record, key as u8)).or_default() += 1;
     }
 
@@ -47,6 +50,17 @@ impl Notes {
             self.total += n;
             *self.skipped.entry(what).or_default() += n;
         }
+    }
+
+    /// Things that count in sums of bytes and were left out, in words.
+    pub(super) fn lost(&mut self, what: &'static str, n: u64) {
+        self.has_lost_memory |= n != 0;
+        self.skipped(what, n);
+    }
+
+    /// Whether something was left out that counts in sums of bytes.
+    pub(super) fn has_lost_memory(&self) -> bool {
+        self.has_lost_memory
     }
 
     /// Number of things that were noted.
@@ -98,4 +112,22 @@ impl Notes {
         let skipped = self.skipped.iter().map(|(&what, &count)| OpenIssue { what: what.to_owned(), count });
         mismatched.chain(skipped).collect()
     }
+}
+
+/// Whether sums of bytes go by the value of a key.
+fn counts_in_sums(key: Key) -> bool {
+    matches!(
+        key,
+        Key::Action
+            | Key::Addr
+            | Key::Size
+            | Key::Address
+            | Key::RequestedSize
+            | Key::State
+            | Key::History
+            | Key::RealSize
+            | Key::Device
+            | Key::TotalSize
+            | Key::Blocks
+    )
 }

@@ -165,7 +165,7 @@ impl Builder {
             Some(b"active_awaiting_free" | b"active_pending_free") => BlockState::AwaitingFree,
             Some(b"inactive") => BlockState::Inactive,
             _ => {
-                self.notes.skipped("blocks in a state that is not known, counted as inactive", 1);
+                self.notes.lost("blocks in a state that is not known, counted as inactive", 1);
                 BlockState::Inactive
             }
         };
@@ -193,6 +193,9 @@ impl Builder {
         let addr = self.checked(kind, fields.address(Key::Address)).unwrap_or(0);
         let start = self.segments.blocks.len();
         self.adopt_blocks(fields, addr);
+        if !self.has_stated_sums(fields, start) {
+            self.miscounted.insert(self.segments.segments.len() as u32);
+        }
         Ok(Segment {
             device: DeviceId(self.checked(kind, fields.int(Key::Device)).unwrap_or(0)),
             addr,
@@ -219,7 +222,7 @@ impl Builder {
         };
         // Segments that share a list of blocks would multiply them.
         if 2 * self.blocks.len() < self.segments.blocks.len() + rows.len() {
-            return self.notes.skipped("segments whose blocks are those of other segments", 1);
+            return self.notes.lost("segments whose blocks are those of other segments", 1);
         }
         let mut next = segment_addr;
         for row in rows.iter() {
@@ -228,6 +231,26 @@ impl Builder {
             next = addr.saturating_add(block.size.unsigned_abs());
             self.segments.blocks.push(Block { addr, ..block });
         }
+    }
+
+    /// Whether the sums that a segment states are those of its blocks, from `start` on.
+    fn has_stated_sums(&self, fields: &Fields<'_>, start: usize) -> bool {
+        let blocks = &self.segments.blocks[start..];
+        let sum = |keep: fn(&Block) -> bool, bytes: fn(&Block) -> i64| {
+            blocks
+                .iter()
+                .filter(|block| keep(block))
+                .fold(0i64, |sum, block| sum.saturating_add(bytes(block)))
+        };
+        let is_allocated = |block: &Block| block.state == BlockState::Allocated;
+        let sums = [
+            (Key::AllocatedSize, sum(is_allocated, |block| block.size)),
+            (Key::ActiveSize, sum(Block::is_active, |block| block.size)),
+            (Key::RequestedSize, sum(Block::is_active, |block| block.requested)),
+        ];
+        let is_stated =
+            |(key, sum): (Key, i64)| fields.int(key).ok().flatten().is_none_or(|stated| stated == sum);
+        sums.into_iter().all(is_stated)
     }
 
     fn annotation(&mut self, fields: &Fields<'_>) -> Annotation {
@@ -270,7 +293,7 @@ impl Builder {
         if (0..=MAX_SIZE_BYTES).contains(&size) {
             Some(size)
         } else {
-            self.notes.skipped("sizes below zero or above 256 TiB, counted as zero", 1);
+            self.notes.lost("sizes below zero or above 256 TiB, counted as zero", 1);
             Some(0)
         }
     }

@@ -93,7 +93,7 @@ impl Sink for Builder {
             }
             DictState::Loose(container) => self.extend_loose_dict(container, pairs),
             DictState::Frame(_) | DictState::Record(..) => {
-                self.notes.skipped("keys set on a record that was complete", pairs.len() as u64 / 2);
+                self.notes.lost("keys set on a record that was complete", pairs.len() as u64 / 2);
             }
         }
         Ok(())

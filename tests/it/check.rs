@@ -1,5 +1,6 @@
 //! `oomscope check`: limits and exit codes.
 
+use crate::changes::{Recorded, change_named};
 use crate::support::{run, sample};
 
 fn check(file: &str, limits: &[&str]) -> (Option<i32>, String) {
@@ -56,6 +57,58 @@ fn a_file_without_events_does_not_tell() {
         let (code, text) = check("history_state_only.pickle", limits);
         assert_eq!(code, Some(1), "{text}");
     }
+}
+
+#[test]
+fn a_recording_that_starts_late_says_since_when_and_fails_where_all_is_wanted() {
+    let (code, text) = check("late_start.pickle.gz", &["--max-peak", "1TiB", "--no-oom"]);
+    assert_eq!(code, Some(0), "{text}");
+    for line in text.lines() {
+        assert!(line.contains("; the recording starts on 20") && line.contains(" in use and "), "{line}");
+    }
+    for limit in [&["--max-peak", "1TiB"][..], &["--max-reserved", "1TiB"], &["--no-oom"]] {
+        assert_eq!(check("late_start.pickle.gz", &[limit, &["--complete"]].concat()).0, Some(1));
+        assert_eq!(check("streams.pickle", &[limit, &["--complete"]].concat()).0, Some(0));
+    }
+    // More than was recorded is above the limit all the same.
+    assert_eq!(check("late_start.pickle.gz", &["--max-peak", "1KiB", "--complete"]).0, Some(3));
+}
+
+#[test]
+fn contradictions_do_not_pass_unless_they_are_allowed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("changed.pickle");
+    let mut changed = Recorded::sample();
+    change_named("trace repeated")(&mut changed);
+    std::fs::write(&path, changed.pickle()).expect("a temporary file");
+    let path = path.to_string_lossy();
+    for limit in [["--max-peak", "1TiB"], ["--max-reserved", "1TiB"], ["--baseline", &path]] {
+        let refused = run([&["check", &path][..], &limit].concat());
+        let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(1), "{errors}");
+        assert!(errors.contains("contradicts itself"), "{errors}");
+        let allowed = run([&["check", &path, "--allow-contradictions"][..], &limit].concat());
+        assert_eq!(allowed.status.code(), Some(0), "{}", String::from_utf8_lossy(&allowed.stderr));
+    }
+}
+
+#[test]
+fn limits_go_by_the_counters_of_pytorch_where_the_recorder_noted_larger_ones() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("counted.pickle");
+    let mut recorded = Recorded::sample();
+    change_named("first half dropped")(&mut recorded);
+    recorded.note_peaks(5 << 30, 6 << 30);
+    std::fs::write(&path, recorded.pickle()).expect("a temporary file");
+    let path = path.to_string_lossy();
+    let held = |limits: &[&str]| {
+        let output = run([&["check", &path, "--complete"][..], limits].concat());
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, text) = held(&["--max-peak", "4GiB", "--max-reserved", "7GiB"]);
+    assert_eq!(code, Some(3), "{text}");
+    assert!(text.contains("peak 5.00 GiB is 1.00 GiB above 4.00 GiB, by PyTorch's own counter"), "{text}");
+    assert!(text.contains("reserved 6.00 GiB of 7.00 GiB, by PyTorch's own counter"), "{text}");
 }
 
 /// Figures of a sample as they are kept in a repository, in a folder of their own.

@@ -191,7 +191,8 @@ fn live_rows_have_exactly_the_documented_keys_and_are_sorted() {
                 "schema",
                 "size",
                 "stack",
-                "stream"
+                "stream",
+                "trust"
             ]
         );
         assert!(row["addr"].as_str().expect("text").starts_with("0x"));

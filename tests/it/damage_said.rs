@@ -1,68 +1,10 @@
 //! Every answer about a damaged file says that it is damaged: documents in themselves, tables on standard error.
 
+use crate::answers::Says::{Key, Notice, Refuses, Words};
+use crate::answers::{ANSWERS, Says, address, text, words};
 use crate::support::{run, sample};
 use serde_json::Value;
-use std::path::Path;
 use std::process::Output;
-
-/// How an answer says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Says {
-    /// In words, in the document.
-    Words,
-    /// Under a key of the JSON.
-    Key,
-    /// On standard error alone: tables and pictures have no place for it.
-    Notice,
-    /// It refuses to answer.
-    Refuses,
-}
-
-use Says::{Key, Notice, Refuses, Words};
-
-/// Every answer that the command line gives; `FILE` is the file, `OUT` a file to write.
-const ANSWERS: [(Says, &str); 36] = [
-    (Words, "stats FILE"),
-    (Key, "stats FILE --format json"),
-    (Words, "live FILE"),
-    (Key, "live FILE --format json"),
-    (Notice, "live FILE --format csv"),
-    (Words, "explain FILE ADDRESS --at end"),
-    (Key, "explain FILE ADDRESS --at end --format json"),
-    (Words, "report FILE"),
-    (Words, "report FILE --verbose"),
-    (Words, "report FILE --redact"),
-    (Words, "report FILE --format markdown"),
-    (Words, "report FILE --format html"),
-    (Key, "report FILE --format json"),
-    (Words, "diff FILE WHOLE"),
-    (Words, "diff WHOLE FILE --format markdown"),
-    (Words, "diff WHOLE FILE --format html"),
-    (Key, "diff WHOLE FILE --format json"),
-    (Words, "simulate FILE"),
-    (Words, "simulate FILE --sweep"),
-    (Key, "simulate FILE --format json"),
-    (Words, "remedies FILE"),
-    (Key, "remedies FILE --format json"),
-    (Words, "ranks FILE WHOLE"),
-    (Words, "ranks FILE WHOLE --format markdown"),
-    (Words, "ranks FILE WHOLE --format html"),
-    (Key, "ranks FILE WHOLE --format json"),
-    (Key, "ranks FILE WHOLE --format jsonl --table ranks"),
-    (Notice, "export FILE --format csv --table events"),
-    (Notice, "export FILE --format jsonl --table stacks"),
-    (Notice, "export FILE --format folded"),
-    (Notice, "export FILE --format pprof"),
-    (Notice, "export FILE --format perfetto"),
-    (Notice, "render FILE -o OUT.png"),
-    (Notice, "cut FILE -o OUT.pickle"),
-    (Refuses, "check FILE --no-oom"),
-    (Refuses, "check WHOLE --baseline FILE"),
-];
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).to_lowercase()
-}
 
 /// Whether a document has the key that says it.
 fn has_key(value: &Value) -> bool {
@@ -76,17 +18,6 @@ fn has_key(value: &Value) -> bool {
         }
         _ => false,
     }
-}
-
-fn words(command: &str, [file, whole, address]: [&str; 3], out: &Path) -> Vec<String> {
-    let place = |word: &str| match word {
-        "FILE" => file.to_owned(),
-        "WHOLE" => whole.to_owned(),
-        "ADDRESS" => address.to_owned(),
-        "OUT.png" | "OUT.pickle" => out.join(word).to_string_lossy().into_owned(),
-        other => other.to_owned(),
-    };
-    command.split(' ').map(place).collect()
 }
 
 /// Whether an output says that the file is damaged, in the way that it should.
@@ -103,13 +34,6 @@ fn says(how: Says, output: &Output) -> bool {
     }
 }
 
-/// An address that is live at the end of a file.
-fn address(file: &str) -> String {
-    let live = run(["live", file, "--at", "end", "--top", "1", "--format", "json"]);
-    let rows: Value = serde_json::from_slice(&live.stdout).expect("JSON");
-    rows[0]["addr"].as_str().expect("something is live").to_owned()
-}
-
 #[test]
 fn every_answer_about_a_damaged_file_says_so() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -121,7 +45,7 @@ fn every_answer_about_a_damaged_file_says_so() {
         let file = folder.path().join(name);
         std::fs::write(&file, content).expect("a temporary file");
         let [file, whole] = [&file, &whole].map(|path| path.to_string_lossy().into_owned());
-        let names = [file.as_str(), &whole, &address(&file)];
+        let names = [file.as_str(), &whole, &address(&file).expect("something is live")];
         let check = |names: [&str; 3], is_damaged: bool| {
             for (how, command) in ANSWERS {
                 let output = run(words(command, names, folder.path()));
@@ -134,6 +58,6 @@ fn every_answer_about_a_damaged_file_says_so() {
         };
         check(names, true);
         // A whole file is never called damaged.
-        check([whole.as_str(), &whole, &address(&whole)], false);
+        check([whole.as_str(), &whole, &address(&whole).expect("something is live")], false);
     }
 }

@@ -5,8 +5,10 @@
 
 mod absurd;
 mod accelerators;
+mod answers;
 mod attribution;
 mod bombs;
+mod changes;
 mod check;
 mod cli;
 mod corpus;
@@ -55,6 +57,8 @@ mod stats_golden;
 mod stats_shared;
 mod structure;
 mod support;
+mod trust;
+mod trust_said;
 mod verdicts;
 #[cfg(feature = "window")]
 mod window;

@@ -73,7 +73,14 @@ fn recordings_of_others_without_a_failure_are_left_in_peace() {
     };
     let healthy = Value::Null;
     for path in pickles_in(&folder, true) {
-        assert_eq!(problem(&healthy, &report(&path)), None, "{}", path.display());
+        let report = report(&path);
+        if report["trust"]["in_use"] == "unknown" {
+            // Nothing is known of it, which is the verdict.
+            let title = report["findings"][0]["title"].as_str().expect("a title");
+            assert!(title.starts_with("Cannot tell: "), "{}: {title}", path.display());
+            continue;
+        }
+        assert_eq!(problem(&healthy, &report), None, "{}", path.display());
     }
 }
 

@@ -4,7 +4,7 @@ use super::lines::{CodeLine, match_lines};
 use super::side::Side;
 use super::sites::Sites;
 use crate::analysis::{Category, CategoryBytes, InferredPart};
-use crate::model::{Anchor, DeviceId, StackId};
+use crate::model::{DeviceId, StackId};
 use std::collections::BTreeMap;
 
 /// Lines with less than one part in this many of the peak are left out: a tenth of what any sensible tolerance is.
@@ -19,7 +19,7 @@ pub struct PeakSummary {
     pub peak_bytes: i64,
     /// The most reserved bytes.
     pub reserved_bytes: i64,
-    /// Whether the figures count all memory: the end of the trace was recorded.
+    /// Whether the end of the trace was recorded, and nothing contradicts the figures.
     pub is_complete: bool,
     /// Live bytes by category.
     pub categories: Vec<CategoryBytes>,
@@ -77,7 +77,7 @@ pub fn peak_summary(side: &Side<'_>) -> PeakSummary {
         device: timeline.device,
         peak_bytes,
         reserved_bytes: timeline.reserved.peak().1,
-        is_complete: snapshot.damage.is_none() && timeline.anchor == Anchor::EndState,
+        is_complete: timeline.trust.is_sound(),
         categories: attribution.categories.bytes_at(timeline, moment),
         lines,
     }

@@ -1,8 +1,8 @@
 //! Figures of a device that never change, and events and lifetimes as text.
 
 use crate::analysis::capacity;
-use crate::model::{Allocation, Anchor, EventIx, Moment, Recording, Timeline};
-use crate::report::{contradictions_text, headline, non_default_settings};
+use crate::model::{Allocation, EventIx, Moment, Recording, Timeline};
+use crate::report::{headline, non_default_settings};
 use crate::units;
 
 /// Figures of a device's timeline, computed when the file is opened.
@@ -25,8 +25,6 @@ pub(in crate::app) struct Figures {
     pub(in crate::app) settings: Vec<String>,
     /// One sentence on what happened, until the diagnosis has a better one.
     pub(in crate::app) headline: String,
-    /// What of the recording cannot be true, in a sentence.
-    pub(in crate::app) contradictions: Option<String>,
     /// Time of the first event that has one.
     first_time_us: Option<i64>,
 }
@@ -44,13 +42,11 @@ impl Figures {
             has_private_pools: has_private_pools(recording),
             peak: recording.active.peak(),
             reserved_peak: recording.reserved.peak(),
-            // Without the final state, memory from before the recording is unknown.
-            baseline: (recording.anchor == Anchor::EndState).then(|| recording.active.at(Moment::START)),
+            baseline: recording.trust.in_use.is_known().then(|| recording.active.at(Moment::START)),
             capacity: capacity(recording),
             device_memory: snapshot.device_memory(recording.device),
             settings: non_default_settings(snapshot),
             headline: headline(recording, snapshot.damage.is_some()),
-            contradictions: contradictions_text(recording),
             first_time_us: recording.events.time_range_us().map(|(first, _)| first),
         }
     }

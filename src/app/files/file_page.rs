@@ -31,9 +31,6 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut La
         });
         return;
     };
-    if let Some(contradictions) = &device.derived.figures.contradictions {
-        notice_ui(ui, "of contradictions", contradictions, is_low);
-    }
     // Before anything is drawn, so that the header and all panes show the same state.
     device.derived.update(ui.ctx(), device.at.report_at);
     let OpenDevice { recording, derived, at, .. } = device;

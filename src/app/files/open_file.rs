@@ -9,8 +9,9 @@ use crate::app::panes::OpenDevice;
 use crate::app::work::setup::Setup;
 use crate::draw::SparkLine;
 use crate::load::{Input, rules_nearby};
-use crate::model::{Anchor, DeviceId, Recording, Snapshot};
+use crate::model::{DeviceId, Recording, Snapshot};
 use crate::notes::Place;
+use crate::report::device_lines;
 use crate::units;
 use eframe::egui;
 use std::path::PathBuf;
@@ -146,12 +147,8 @@ fn notices(snapshot: &Snapshot) -> Vec<String> {
             "The file is damaged at byte {offset} ({reason}). What is whole before it is shown."
         ));
     }
-    if snapshot.timelines.iter().any(|timeline| timeline.anchor == Anchor::TraceOnly) {
-        notices.push(
-            "The final state is missing, so memory from before the recording is unknown and left out of all figures."
-                .to_owned(),
-        );
-    }
+    let faults = device_lines(snapshot, &snapshot.timelines).into_iter().filter(|(why, _)| why.is_fault());
+    notices.extend(faults.map(|(_, line)| format!("{line}.")));
     if !snapshot.timelines.is_empty() && snapshot.timelines.iter().all(|timeline| timeline.events.is_empty())
     {
         notices.push(

@@ -22,7 +22,7 @@ pub(super) struct Baseline {
 }
 
 impl Baseline {
-    pub(super) fn read(path: &Path, rules: UserRules) -> Result<Self, Failure> {
+    pub(super) fn read(path: &Path, rules: UserRules, allows_contradictions: bool) -> Result<Self, Failure> {
         let text = json_of(path).map_err(|error| unreadable(path, &error.to_string()))?;
         let devices = if let Some(text) = text {
             read_baseline(&text).map_err(|error| unreadable(path, &error))?
@@ -30,8 +30,11 @@ impl Baseline {
             let snapshot = loading::load(path)?;
             snapshot.timelines.iter().map(|timeline| summary(&snapshot, timeline, &rules)).collect()
         };
-        if devices.iter().any(|device| !device.is_complete) {
-            return Err(unreadable(path, "it is of a damaged file, so its figures are not complete"));
+        if !allows_contradictions && devices.iter().any(|device| !device.is_complete) {
+            return Err(unreadable(
+                path,
+                "it is of a damaged file, or of one that contradicts itself, so its figures are not known",
+            ));
         }
         Ok(Self { path: path.to_owned(), devices, rules })
     }

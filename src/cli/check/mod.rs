@@ -1,17 +1,19 @@
 //! `oomscope check`: limits for recordings, for tests of training code.
 
 mod baseline;
+mod limits;
 
 use crate::analysis::comparison::{GateItem, GateRow};
 use crate::cli::failure::Failure;
 use crate::cli::select::{Files, RulesFile, no_memory, parse_bytes};
 use crate::cli::{loading, output};
 use crate::load::Input;
-use crate::model::{Action, Anchor, DeviceId, Moment, Snapshot, Timeline};
-use crate::report::{GateLine, gate_markdown, gate_text};
+use crate::model::{Action, DeviceId, Snapshot, Timeline, Trust, Why};
+use crate::report::{GateLine, gate_markdown, gate_text, trust_sentences};
 use crate::units;
 use baseline::Baseline;
 use clap::{ArgGroup, Args};
+use limits::{Limits, Outcome};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,7 +33,7 @@ const EXCEEDED: u8 = 3;
   oomscope check run.pickle --baseline baseline.json --tolerance 2% --format markdown > comment.md
 
 Prints a line for each device and limit. Exit codes: 0 all limits hold, 3 one is exceeded, else 1 if a
-file cannot be read or does not tell. Against a baseline, nothing may grow by more than the tolerance: the
+file cannot be read or does not tell: it is damaged, contradicts itself or, with --complete, starts late. Against a baseline, nothing may grow by more than the tolerance: the
 peak, reserved memory, each category and each line of code at the peak. Pinned host memory is not checked."
 )]
 pub(in crate::cli) struct CheckArgs {
@@ -57,6 +59,12 @@ pub(in crate::cli) struct CheckArgs {
     /// No request may have failed
     #[arg(long, group = "limits")]
     no_oom: bool,
+    /// Nothing may be missing: no memory was in use before the recording, or PyTorch's own counters of the peaks are in it
+    #[arg(long)]
+    complete: bool,
+    /// Go by the figures of a recording that contradicts itself, too
+    #[arg(long)]
+    allow_contradictions: bool,
 }
 
 /// How the outcome is written.
@@ -72,13 +80,6 @@ fn parse_percent(text: &str) -> Result<f64, String> {
     let part: Option<f64> = number.trim().parse().ok().map(|number: f64| number / parts);
     let part = part.filter(|part| part.is_finite() && 0.0 <= *part);
     part.ok_or_else(|| "expected a part such as 1% or 0.01".to_owned())
-}
-
-/// The outcome of one limit.
-struct Outcome {
-    /// The recorded figure beside the limit, in words.
-    text: String,
-    holds: bool,
 }
 
 /// The result so far. It counts even if nobody reads the lines about it, as with `check … | head -1`.
@@ -138,7 +139,8 @@ impl Verdict {
 
 pub(in crate::cli) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let mut out = output::stdout();
-    let read_baseline = |path| Baseline::read(path, args.rules.read(&args.files.paths)?);
+    let read_baseline =
+        |path| Baseline::read(path, args.rules.read(&args.files.paths)?, args.allow_contradictions);
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let mut verdict = Verdict { is_markdown: args.format == Format::Markdown, ..Verdict::default() };
     for path in &args.files.paths {
@@ -166,18 +168,28 @@ fn check(
     if devices(&snapshot).next().is_none() {
         return Err(no_memory(name, ", so nothing was checked"));
     }
+    let limits = Limits { max_peak: args.max_peak, max_reserved: args.max_reserved, no_oom: args.no_oom };
     for timeline in devices(&snapshot) {
-        can_tell(&snapshot, timeline, &name)?;
+        has_end(timeline, &name)?;
         if let Err(failure) = has_history(timeline, &name) {
             verdict.fail(&failure);
             continue;
         }
         let place = format!("{name}, {}", timeline.device);
-        for outcome in outcomes(args, timeline) {
-            verdict.add(out, &place, &outcome);
+        for limit in limits.of(&snapshot, timeline) {
+            // Whatever is missing, what was recorded is above the limit.
+            let is_sure = !limit.outcome.holds && !limit.trust.is_unknown();
+            match tells(args, &snapshot, timeline, limit.trust, &place) {
+                Err(failure) if !is_sure => verdict.fail(&failure),
+                _ => verdict.add(out, &place, &limit.outcome),
+            }
         }
         if let Some(baseline) = baseline {
-            against(out, verdict, &place, &baseline.rows(&snapshot, timeline, args.tolerance)?);
+            let trust = timeline.trust.peak_in_use.and(timeline.trust.peak_reserved);
+            match tells(args, &snapshot, timeline, trust, &place) {
+                Ok(()) => against(out, verdict, &place, &baseline.rows(&snapshot, timeline, args.tolerance)?),
+                Err(failure) => verdict.fail(&failure),
+            }
         }
     }
     Ok(())
@@ -202,8 +214,8 @@ fn devices(snapshot: &Snapshot) -> impl Iterator<Item = &Timeline> {
 }
 
 /// Refuse a file without its end: its figures are too small, so it could pass wrongly.
-fn can_tell(snapshot: &Snapshot, timeline: &Timeline, name: &str) -> Result<(), Failure> {
-    if snapshot.damage.is_none() && timeline.anchor == Anchor::EndState {
+fn has_end(timeline: &Timeline, name: &str) -> Result<(), Failure> {
+    if !timeline.trust.whys().iter().any(|why| matches!(why, Why::Damaged | Why::EndMissing)) {
         return Ok(());
     }
     Err(Failure::new(
@@ -228,43 +240,23 @@ fn has_history(timeline: &Timeline, name: &str) -> Result<(), Failure> {
     ))
 }
 
-fn outcomes(args: &CheckArgs, timeline: &Timeline) -> Vec<Outcome> {
-    let mut outcomes = Vec::new();
-    let (at, peak) = timeline.active.peak();
-    outcomes.extend(args.max_peak.map(|limit| below("peak", at, peak, limit)));
-    let (at, reserved) = timeline.reserved.peak();
-    outcomes.extend(args.max_reserved.map(|limit| below("reserved", at, reserved, limit)));
-    if args.no_oom {
-        let text = match timeline.ooms.last() {
-            None => "no failed request".to_owned(),
-            Some(oom) => format!(
-                "{} failed, the last at event {} for {}",
-                if timeline.ooms.len() == 1 {
-                    "1 request".to_owned()
-                } else {
-                    format!("{} requests", units::count(timeline.ooms.len() as u64))
-                },
-                units::count(oom.event.0),
-                units::bytes(oom.requested)
-            ),
-        };
-        outcomes.push(Outcome { text, holds: timeline.ooms.is_empty() });
-    }
-    outcomes
-}
-
-fn below(what: &str, at: Moment, bytes: i64, limit: i64) -> Outcome {
-    let holds = bytes <= limit;
-    let (shown, limit_text) = (units::bytes(bytes), units::bytes(limit));
-    let text = if holds {
-        format!("{what} {shown} of {limit_text}")
-    } else {
-        let more = units::bytes(bytes.saturating_sub(limit));
-        let place = at.event().map_or_else(
-            || "before the first event".to_owned(),
-            |e| format!("after event {}", units::count(e.0)),
-        );
-        format!("{what} {shown} is {more} above {limit_text}, {place}")
+/// Refuse a figure that the recording does not tell.
+fn tells(
+    args: &CheckArgs,
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    trust: Trust,
+    place: &str,
+) -> Result<(), Failure> {
+    let hint = match trust {
+        Trust::Unknown(_) if !args.allow_contradictions => {
+            "write the snapshot again; --allow-contradictions goes by its figures all the same"
+        }
+        Trust::AtLeast(_) if args.complete => {
+            "record from the start of the program, with room for all events; without --complete, what was recorded counts"
+        }
+        _ => return Ok(()),
     };
-    Outcome { text, holds }
+    let why = trust_sentences(snapshot, timeline).join(". ");
+    Err(Failure::new(format_args!("{place}: does not tell. {why}"), hint))
 }

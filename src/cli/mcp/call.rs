@@ -6,7 +6,7 @@ use super::parameter::{Kind, Parameter};
 use super::refusal::Refusal;
 use super::shelf::Shelf;
 use crate::analysis::UserRules;
-use crate::cli::loading::damage_warning;
+use crate::cli::loading::warnings;
 use crate::cli::select::Opened;
 use crate::load::ManyProgress;
 use clap::Args;
@@ -59,7 +59,7 @@ impl Call<'_> {
     /// A recording, without rules of a user.
     pub(super) fn open<'p>(&self, path: &'p Path) -> Result<Opened<'p>, Refusal> {
         let snapshot = self.shelf.borrow_mut().get(path, self.progress)?;
-        if let Some(warning) = damage_warning(&path.display().to_string(), &snapshot) {
+        for warning in warnings(&path.display().to_string(), &snapshot) {
             self.remark(&warning);
         }
         Ok(Opened { file: path, snapshot, rules: UserRules::default() })

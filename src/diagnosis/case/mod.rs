@@ -21,7 +21,7 @@ use super::share::share;
 use super::words::Words;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phases, live_at};
-use crate::model::{AllocId, Allocation, Anchor, EventIx, Moment, OomEvent, Snapshot, Timeline};
+use crate::model::{AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
 use crate::simulator::ExpandableSegments;
 use repetitions::Repetitions;
 use std::collections::BTreeSet;
@@ -29,10 +29,6 @@ use std::collections::BTreeSet;
 /// A recording starts late if at least this share of its peak is in use before its first event: less is what a program
 /// sets up before anybody can record.
 const LATE_SHARE: f64 = 0.05;
-
-/// A recording contradicts itself if at least this share of the bytes in use lies outside of all segments: less may be
-/// left over from an event that was lost.
-const OUTSIDE_SHARE: f64 = 0.05;
 
 /// The question that a diagnosis answers, besides the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -225,13 +221,10 @@ impl<'a> Case<'a> {
         self.has_history() && LATE_SHARE <= share(before, timeline.active.peak().1)
     }
 
-    /// Whether the bytes in use cannot lie in those that are reserved, although all of the file is there.
+    /// Whether the file does not tell what was in use and reserved, since its parts cannot all be true.
     pub(super) fn is_contradictory(&self) -> bool {
-        let timeline = self.timeline;
-        let active = timeline.active.at(self.moment);
-        timeline.anchor == Anchor::EndState
-            && (timeline.reserved.at(self.moment) < active
-                || OUTSIDE_SHARE <= share(self.state.outside.active_bytes(), active))
+        let trust = self.timeline.trust;
+        trust.in_use.and(trust.reserved).is_unknown()
     }
 
     /// The live bytes of each stack, most first.

@@ -26,6 +26,9 @@ use out_of_memory::out_of_memory;
 
 /// The verdict about the moment.
 pub(super) fn verdict(assessment: &Assessment<'_>) -> Finding {
+    if assessment.case.timeline.trust.in_use.is_unknown() {
+        return contradictory();
+    }
     let verdict = stated(assessment);
     if verdict.is_refused() { contradictory() } else { verdict }
 }

@@ -82,7 +82,7 @@ fn is_much(case: &Case<'_>, retained: &Retained) -> bool {
 
 /// Whether the file is undamaged, so that its end is known.
 fn is_whole(case: &Case<'_>) -> bool {
-    case.snapshot.damage.is_none() && case.timeline.anchor == Anchor::EndState
+    case.timeline.trust.is_sound()
 }
 
 fn damage(finding: &mut Finding, case: &Case<'_>) {

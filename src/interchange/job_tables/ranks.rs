@@ -26,13 +26,16 @@ fn rows(job: &Job) -> Vec<JobRow<'_>> {
     out
 }
 
-static COLUMNS: [JobColumn; 33] = [
+static COLUMNS: [JobColumn; 34] = [
     FILE,
     RANK,
     DEVICE,
     number("events", Unit::Count, "recorded events", |row| int(row, |device| Some(device.events as i64))),
     column("is_damaged", Kind::Bool, "whether only a part of the file could be read", |row| {
         row.device.map_or(Cell::Null, |device| Cell::Bool(device.is_damaged))
+    }),
+    column("trust", Kind::Text, "known, at_least or unknown: how far its figures are known", |row| {
+        row.device.map_or(Cell::Null, |device| Cell::text(device.trust.least().key()))
     }),
     number("peak_active_bytes", Unit::Bytes, "most active memory", |row| {
         int(row, |device| Some(device.peak.active_bytes))

@@ -7,6 +7,7 @@ use crate::analysis::comparison::{Figures, LinePair, PoolStream, Portion, Row, S
 use crate::analysis::{Basis, Verdict};
 use crate::report::damage::DamageRecord;
 use crate::report::position::{PlaceRecord, place};
+use crate::report::trust::TrustRecord;
 use crate::report::{json, settings};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -48,6 +49,7 @@ struct SideRecord {
     /// The event with which the iteration began, from which on memory is not `from_before`; null for the recording.
     iteration_begins: Option<u32>,
     damage: Option<DamageRecord>,
+    trust: TrustRecord,
 }
 
 #[derive(Serialize)]
@@ -201,6 +203,7 @@ fn side(report: &ComparisonReport<'_>, side: usize) -> SideRecord {
             Since::Recording => None,
         },
         damage: DamageRecord::of(of.snapshot),
+        trust: TrustRecord::of(of.snapshot, of.timeline),
     }
 }
 

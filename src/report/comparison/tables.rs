@@ -5,8 +5,8 @@ use super::amounts::{change_word, portion_text};
 use super::rows::{line_text, module_text, pool_text};
 use crate::analysis::comparison::{Change, Portion, Restated, Row, Since};
 use crate::analysis::{Category, Verdict};
-use crate::report::damage::damage_line;
 use crate::report::diagnosis::{Cell, Column, Table};
+use crate::report::trust::trust_sentences;
 use crate::report::{settings, when_text};
 use crate::units;
 
@@ -60,7 +60,7 @@ pub fn side_text(report: &ComparisonReport<'_>, side: usize) -> String {
     parts.extend((!moment.starts_with("event ")).then(|| format!("at {moment}")));
     parts.push(when_text(of.timeline, of.moment));
     parts.extend(place);
-    parts.extend(damage_line(of.snapshot));
+    parts.extend(trust_sentences(of.snapshot, of.timeline));
     parts.join(" · ")
 }
 

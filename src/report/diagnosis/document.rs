@@ -14,6 +14,7 @@ use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use crate::notes::{Note, Place};
 use crate::remedies::Predictions;
 use crate::report::damage::DamageRecord;
+use crate::report::trust::TrustRecord;
 use crate::report::{moment_text, non_default_settings, place_words};
 use crate::units;
 
@@ -55,6 +56,7 @@ pub struct Document {
     pub(super) settings: Vec<String>,
     pub(super) has_settings: bool,
     pub(super) damage: Option<DamageRecord>,
+    pub(super) trust: TrustRecord,
     pub(super) events: usize,
     /// The memory of modules.
     pub(super) modules: Option<ModuleTable>,
@@ -200,6 +202,7 @@ impl Document {
             settings: settings.iter().map(|text| clean.text(text)).collect(),
             has_settings: !snapshot.settings.is_empty(),
             damage: DamageRecord::of(snapshot),
+            trust: TrustRecord::of(snapshot, timeline),
             events: timeline.events.len(),
             modules: input.modules.map(|table| clean.modules(table)),
             findings: findings(input, clean),

@@ -2,8 +2,9 @@
 
 use crate::analysis::{Phase, PhaseBasis};
 use crate::diagnosis::{Diagnosis, MomentPosition};
-use crate::model::{Anchor, FrameId, Moment, Snapshot, Timeline};
+use crate::model::{FrameId, Moment, Snapshot, Timeline};
 use crate::report::damage::damage_line;
+use crate::report::trust::{device_sentences, trusted_bytes};
 use crate::units;
 
 /// Facts about the recording, each with its label.
@@ -14,6 +15,7 @@ pub(super) fn facts(
 ) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     facts.extend(damage_line(snapshot).map(|text| ("Damage", text)));
+    facts.extend(not_known(snapshot, timeline).map(|text| ("Not known", text)));
     facts.extend(activity(diagnosis.at).map(|text| ("At this moment", text)));
     if diagnosis.dump.moment != diagnosis.at.moment {
         facts.extend(activity(diagnosis.dump).map(|text| ("At the dump", text)));
@@ -25,6 +27,12 @@ pub(super) fn facts(
     facts
 }
 
+/// Why figures of the device are not known; `None` if all are.
+fn not_known(snapshot: &Snapshot, timeline: &Timeline) -> Option<String> {
+    let sentences = device_sentences(snapshot, timeline);
+    (!sentences.is_empty()).then(|| sentences.join(". "))
+}
+
 /// The length of the recording, and the memory in use when it began.
 fn extent(timeline: &Timeline) -> String {
     let mut parts = vec![units::counted(timeline.events.len(), "event")];
@@ -32,7 +40,7 @@ fn extent(timeline: &Timeline) -> String {
         parts.push(format!("{} long", units::duration_us(last.saturating_sub(first))));
         parts.push(format!("started {}", units::date_time_us(first)));
     }
-    if timeline.anchor == Anchor::TraceOnly {
+    if !timeline.trust.in_use.is_known() {
         parts.push("what was in use before the first event is unknown".to_owned());
     } else if !timeline.events.is_empty() {
         let before = timeline.active.at(Moment::START);
@@ -42,15 +50,19 @@ fn extent(timeline: &Timeline) -> String {
 }
 
 fn peaks(timeline: &Timeline) -> String {
-    let [active, reserved] = [timeline.active.peak().1, timeline.reserved.peak().1].map(units::bytes);
-    let least = if timeline.anchor == Anchor::TraceOnly { "at least " } else { "" };
-    format!("{least}{active} in use · {least}{reserved} reserved")
+    let active = peak_text(timeline);
+    let reserved = trusted_bytes(timeline.trust.peak_reserved, timeline.reserved.peak().1);
+    format!("{active} in use · {reserved} reserved")
+}
+
+fn peak_text(timeline: &Timeline) -> String {
+    trusted_bytes(timeline.trust.peak_in_use, timeline.active.peak().1)
 }
 
 /// The peaks of the other devices; `None` if there are none.
 fn other_devices(snapshot: &Snapshot, timeline: &Timeline) -> Option<String> {
     let others = snapshot.timelines.iter().filter(|other| other.device != timeline.device);
-    let peak = |other: &Timeline| format!("{}: peak {}", other.device, units::bytes(other.active.peak().1));
+    let peak = |other: &Timeline| format!("{}: peak {}", other.device, peak_text(other));
     let peaks: Vec<String> = others.map(peak).collect();
     (!peaks.is_empty()).then(|| peaks.join(" · "))
 }

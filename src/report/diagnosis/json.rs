@@ -47,6 +47,7 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         "ranks": document.ranks,
         "notes": document.notes.iter().map(note).collect::<Vec<_>>(),
         "damage": document.damage,
+        "trust": document.trust,
     });
     crate::report::json::write(out, &report)
 }

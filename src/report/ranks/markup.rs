@@ -2,7 +2,7 @@
 
 use super::words::{
     LISTED_LINES, LISTED_RANKS, apart_text, axis_text, categories, failure_text, free_note, headline,
-    outcome, standings, together_text,
+    outcome, peak, peak_reserved, standings, together_text,
 };
 use crate::ranks::{self, Apart, Heat, Job, LineChange, Row};
 use crate::report::CATEGORY_LEGEND;
@@ -118,8 +118,8 @@ fn cells(row: Row<'_>) -> Vec<Cell> {
     vec![
         // A rank is one word, however narrow its column.
         Cell::Plain(units::printable(&row.name()).replace(' ', "\u{a0}")),
-        Cell::Number(units::bytes(device.peak.active_bytes)),
-        Cell::Number(units::bytes(device.peak_reserved_bytes)),
+        Cell::Number(peak(row)),
+        Cell::Number(peak_reserved(row)),
         Cell::Plain(position_text(device.peak.position).unwrap_or_else(|| "phase not known".to_owned())),
         Cell::Plain(categories(row)),
         Cell::Plain(outcome(row)),

@@ -2,7 +2,7 @@
 
 use super::words::{
     LISTED_LINES, LISTED_RANKS, apart_text, axis_text, categories, failure_text, free_note, headline,
-    outcome, standings, together_text,
+    outcome, peak, peak_reserved, standings, together_text,
 };
 use crate::ranks::{self, Apart, Heat, Job, LineChange, Row};
 use crate::report::CATEGORY_LEGEND;
@@ -70,8 +70,8 @@ fn cells(row: Row<'_>) -> Vec<String> {
     let device = row.device;
     vec![
         units::printable(&row.name()),
-        units::bytes(device.peak.active_bytes),
-        units::bytes(device.peak_reserved_bytes),
+        peak(row),
+        peak_reserved(row),
         position_text(device.peak.position).unwrap_or_else(|| "phase not known".to_owned()),
         categories(row),
         outcome(row),

@@ -1,7 +1,9 @@
 //! The sentences about a job that all formats have.
 
+use crate::model::Why;
 use crate::ranks::{self, Apart, FirstFailure, HeatAxis, Job, Row, Standing};
 use crate::report::category_text;
+use crate::report::trust::{in_short, trusted_bytes};
 use crate::units;
 use std::path::Path;
 
@@ -44,9 +46,15 @@ pub(super) fn categories(row: Row<'_>) -> String {
 
 /// The end of a row: its failure, if one failed.
 pub fn outcome(row: Row<'_>) -> String {
-    let damaged = if row.device.is_damaged { "file is damaged" } else { "" };
+    let mut whys: Vec<&str> = row.device.trust.whys().into_iter().map(in_short).collect();
+    let damaged = in_short(Why::Damaged);
+    if row.device.is_damaged && !whys.contains(&damaged) {
+        whys.insert(0, damaged);
+    }
+    let why = whys.join(", ");
     let Some(failure) = &row.device.failure else {
-        return if damaged.is_empty() { "no OOM".to_owned() } else { damaged.to_owned() };
+        let none = if row.device.trust.failed_requests.is_known() { "no OOM" } else { "no OOM recorded" };
+        return if why.is_empty() { none.to_owned() } else { format!("{none}; {why}") };
     };
     let event = failure
         .moment
@@ -54,7 +62,17 @@ pub fn outcome(row: Row<'_>) -> String {
         .map_or_else(String::new, |event| format!(" at event {}", units::count(event.0)));
     let requested = units::bytes(failure.requested_bytes);
     let text = format!("OOM{event}: {requested} requested");
-    if damaged.is_empty() { text } else { format!("{text}; {damaged}") }
+    if why.is_empty() { text } else { format!("{text}; {why}") }
+}
+
+/// The peak of a row, as far as it is known.
+pub(super) fn peak(row: Row<'_>) -> String {
+    trusted_bytes(row.device.trust.peak_in_use, row.device.peak.active_bytes)
+}
+
+/// The most reserved bytes of a row, as far as they are known.
+pub(super) fn peak_reserved(row: Row<'_>) -> String {
+    trusted_bytes(row.device.trust.peak_reserved, row.device.peak_reserved_bytes)
 }
 
 /// A row at the start of a sentence. Names of files stay as they are.
@@ -64,7 +82,7 @@ fn subject(row: Row<'_>) -> String {
 
 /// How a row stands apart, in a sentence.
 pub fn apart_text(apart: &Apart<'_>) -> String {
-    let [peak, median] = [apart.row, apart.median].map(|row| units::bytes(row.device.peak.active_bytes));
+    let [peak, median] = [apart.row, apart.median].map(peak);
     let difference = units::bytes(apart.difference_bytes.saturating_abs());
     let word = if apart.difference_bytes < 0 { "less" } else { "more" };
     format!(

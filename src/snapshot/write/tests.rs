@@ -70,7 +70,7 @@ fn full() -> Snapshot {
         stack,
         blocks: 0..1,
     };
-    let segments = SegmentTable { segments: vec![segment], blocks: vec![block] };
+    let segments = SegmentTable { segments: vec![segment], blocks: vec![block], ..SegmentTable::default() };
     let timeline =
         Timeline::build(TimelineInput { device: DeviceId(1), events, segments, anchor: Anchor::EndState });
     out.timelines.push(timeline);

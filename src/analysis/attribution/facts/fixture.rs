@@ -162,7 +162,11 @@ impl Program {
             stack: StackId::EMPTY,
             blocks: before(start)..before(end),
         };
-        let segments = SegmentTable { segments: starts.zip(ends).map(segment).collect(), blocks };
+        let segments = SegmentTable {
+            segments: starts.zip(ends).map(segment).collect(),
+            blocks,
+            ..SegmentTable::default()
+        };
         let input = TimelineInput { device: DeviceId(0), events, segments, anchor: Anchor::EndState };
         snapshot.timelines.push(Timeline::build(input));
         snapshot
@@ -260,7 +264,7 @@ pub(crate) fn train(program: &mut Program, iterations: usize, late: Option<usize
 /// A recording of a state alone, without stacks: sizes of blocks by segment, in the order of addresses. Negative sizes
 /// are holes.
 pub(crate) fn state(segments: &[&[i64]]) -> Snapshot {
-    let mut table = SegmentTable { segments: Vec::new(), blocks: Vec::new() };
+    let mut table = SegmentTable::default();
     let mut addr = 0x1000_0000u64;
     for sizes in segments {
         let first = table.blocks.len();

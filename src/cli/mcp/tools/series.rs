@@ -74,5 +74,5 @@ fn of_device(
     // A range has the states after its events; the whole recording begins with the one before the first.
     let first = if args.range.is_some() { events.start + 1 } else { events.start };
     let moments = first as usize..events.end as usize + 1;
-    DeviceSeries::new(timeline, &series(timeline, moments, args.columns.into(), curve))
+    DeviceSeries::new(&opened.snapshot, timeline, &series(timeline, moments, args.columns.into(), curve))
 }

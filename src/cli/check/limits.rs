@@ -1,0 +1,106 @@
+//! The limits that a device is held against.
+
+use crate::model::{Moment, Snapshot, Timeline, Trust};
+use crate::report::start_text;
+use crate::units;
+
+/// A limit: what was recorded beside it, and how far that is known.
+pub(super) struct Limit {
+    pub(super) outcome: Outcome,
+    pub(super) trust: Trust,
+}
+
+/// The limits that were given.
+pub(super) struct Limits {
+    pub(super) max_peak: Option<i64>,
+    pub(super) max_reserved: Option<i64>,
+    pub(super) no_oom: bool,
+}
+
+impl Limits {
+    /// The limits beside the figures of a device.
+    pub(super) fn of(&self, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Limit> {
+        let (trust, counted) = (timeline.trust, snapshot.counted_peaks(timeline.device));
+        let peak = Peak::new("peak", timeline.active.peak(), counted.requested_bytes, trust.peak_in_use);
+        let reserved =
+            Peak::new("reserved", timeline.reserved.peak(), counted.reserved_bytes, trust.peak_reserved);
+        let mut limits = Vec::new();
+        limits.extend(self.max_peak.map(|limit| peak.below(limit)));
+        limits.extend(self.max_reserved.map(|limit| reserved.below(limit)));
+        limits.extend(self.no_oom.then(|| no_oom(timeline)));
+        for limit in &mut limits {
+            if limit.outcome.holds && matches!(limit.trust, Trust::AtLeast(_)) {
+                let since = start_text(timeline);
+                limit.outcome.text = format!("{}; the recording starts{since}", limit.outcome.text);
+            }
+        }
+        limits
+    }
+}
+
+/// The outcome of one limit.
+pub(super) struct Outcome {
+    /// The recorded figure beside the limit, in words.
+    pub(super) text: String,
+    pub(super) holds: bool,
+}
+
+/// The largest total of a device.
+struct Peak {
+    what: &'static str,
+    /// The moment that has it; `None` if PyTorch counted more than any moment has.
+    at: Option<Moment>,
+    bytes: i64,
+    trust: Trust,
+}
+
+impl Peak {
+    /// The largest total of the recording, or that which PyTorch counted: it began before the recording.
+    fn new(what: &'static str, (at, bytes): (Moment, i64), counted: Option<i64>, trust: Trust) -> Self {
+        match counted.filter(|&counted| bytes <= counted && !trust.is_unknown()) {
+            Some(counted) => {
+                Self { what, at: (counted == bytes).then_some(at), bytes: counted, trust: Trust::Known }
+            }
+            None => Self { what, at: Some(at), bytes, trust },
+        }
+    }
+
+    fn below(&self, limit: i64) -> Limit {
+        let holds = self.bytes <= limit;
+        let (what, shown, limit_text) = (self.what, units::bytes(self.bytes), units::bytes(limit));
+        let place = match self.at.map(Moment::event) {
+            None => "by PyTorch's own counter".to_owned(),
+            Some(None) => "before the first event".to_owned(),
+            Some(Some(event)) => format!("after event {}", units::count(event.0)),
+        };
+        let text = if !holds {
+            let more = units::bytes(self.bytes.saturating_sub(limit));
+            format!("{what} {shown} is {more} above {limit_text}, {place}")
+        } else if self.at.is_none() {
+            format!("{what} {shown} of {limit_text}, {place}")
+        } else {
+            format!("{what} {shown} of {limit_text}")
+        };
+        Limit { outcome: Outcome { text, holds }, trust: self.trust }
+    }
+}
+
+fn no_oom(timeline: &Timeline) -> Limit {
+    let text = match timeline.ooms.last() {
+        None => "no failed request".to_owned(),
+        Some(oom) => format!(
+            "{} failed, the last at event {} for {}",
+            if timeline.ooms.len() == 1 {
+                "1 request".to_owned()
+            } else {
+                format!("{} requests", units::count(timeline.ooms.len() as u64))
+            },
+            units::count(oom.event.0),
+            units::bytes(oom.requested)
+        ),
+    };
+    Limit {
+        outcome: Outcome { text, holds: timeline.ooms.is_empty() },
+        trust: timeline.trust.failed_requests,
+    }
+}
