@@ -7,6 +7,7 @@ mod absurd;
 mod accelerators;
 mod attribution;
 mod bombs;
+mod bounded_work;
 mod check;
 mod cli;
 mod corpus;
