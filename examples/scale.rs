@@ -97,7 +97,7 @@ fn write_annotations<W: Write>(
         pickle.key("stage")?;
         pickle.str(if annotation.is_start { "START" } else { "END" })?;
         pickle.key("name")?;
-        pickle.str(&snapshot.strings.get(annotation.name))?;
+        pickle.str(&snapshot.strings.whole(annotation.name))?;
         pickle.int("device", annotation.device.map_or(0, |device| device.0))?;
         pickle.int("time_us", annotation.time_us.unwrap_or(0).saturating_add(shift_us))?;
         pickle.end_dict();
@@ -180,7 +180,7 @@ fn write_segments<W: Write>(
         pickle.int("total_size", segment.size)?;
         pickle.int("stream", segment.stream.unwrap_or(0))?;
         pickle.key("segment_type")?;
-        pickle.str(&segment.kind.map(|id| snapshot.strings.get(id)).unwrap_or_default())?;
+        pickle.str(&segment.kind.map(|id| snapshot.strings.whole(id)).unwrap_or_default())?;
         pickle.key("segment_pool_id")?;
         pickle.pool(segment.pool.unwrap_or(PoolKey::DEFAULT));
         pickle.pair("is_expandable", &segment.is_expandable)?;
@@ -237,11 +237,11 @@ impl<W: Write> Trace<'_, W> {
         }
         if let Some(context) = event.compile_context {
             pickle.key("compile_context")?;
-            pickle.fresh_str(&self.snapshot.strings.get(context))?;
+            pickle.fresh_str(&self.snapshot.strings.whole(context))?;
         }
         if let Some(metadata) = event.user_metadata {
             pickle.key("user_metadata")?;
-            pickle.fresh_str(&self.snapshot.strings.get(metadata))?;
+            pickle.fresh_str(&self.snapshot.strings.whole(metadata))?;
         }
         if let Some(pool) = event.pool {
             pickle.key("pool_id")?;
@@ -408,9 +408,9 @@ impl<W: Write> Pickle<W> {
             self.frames.insert(id, self.memo);
             self.begin_dict();
             self.key("name")?;
-            self.str(&snapshot.strings.get(frame.name))?;
+            self.str(&snapshot.strings.whole(frame.name))?;
             self.key("filename")?;
-            self.str(&snapshot.strings.get(frame.file))?;
+            self.str(&snapshot.strings.whole(frame.file))?;
             self.int("line", frame.line)?;
             self.end_dict();
         }

@@ -27,10 +27,10 @@ pub enum RangeName {
 }
 
 impl RangeName {
-    /// The name as text. Recorded names may contain control characters.
+    /// The name as text, bounded. Recorded names may contain control characters.
     pub fn text(self, snapshot: &Snapshot) -> Cow<'_, str> {
         match self {
-            Self::Recorded(name) => snapshot.strings.get(name),
+            Self::Recorded(name) => snapshot.strings.name(name),
             Self::Iteration { number, is_known: true } => Cow::Owned(format!("iteration {number}")),
             Self::Iteration { number, is_known: false } => {
                 Cow::Owned(format!("iteration {number} of the recording"))

@@ -13,6 +13,7 @@ mod lanes;
 #[cfg(test)]
 mod long_names_tests;
 mod modules;
+mod printable;
 mod ranges;
 mod segments;
 mod series;
@@ -43,6 +44,7 @@ pub use inferred_part::InferredPart;
 pub use iteration_table::{IterationRow, iteration_table};
 pub use lanes::{Lanes, NamedRange, RangeName, annotation_ranges, lanes, structure_lanes};
 pub use modules::{MODULE_COLUMNS, ModuleBytes, ModulePlace, ModuleRow, ModuleTable, module_table};
+pub use printable::{printable, printable_lines, recorded};
 pub use ranges::{Amount, EventRanges, MomentRange, RangeQuery, RangeSums, range_sums};
 pub use segments::{
     Gap, HolesAt, PoolStats, PrivatePool, PrivatePools, RowOffset, RowOrder, RowSites, SegmentIndex,
@@ -50,6 +52,7 @@ pub use segments::{
     segment_state,
 };
 pub use series::{SeriesColumn, series};
+pub(crate) use stacks::by_function;
 pub use stacks::{
     CallTree, ClassWeight, Cut, Direction, FrameKey, FrameName, FrameNames, Measure, NodeIx, Owner,
     SiteFrame, SiteLabels, SiteRow, SiteTable, StackTotal, StackTotals, Totals, TreeOptions, WeightUnit,

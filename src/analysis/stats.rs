@@ -176,7 +176,9 @@ fn actions(snapshot: &Snapshot, timeline: &Timeline) -> BTreeMap<String, u64> {
     for ix in timeline.events.indices() {
         *counts.entry(timeline.events.action(ix)).or_default() += 1;
     }
-    let named = counts.into_iter().map(|(action, n)| (snapshot.actions.name(action, &snapshot.strings), n));
+    let named = counts
+        .into_iter()
+        .map(|(action, n)| (snapshot.actions.name(action, &snapshot.strings).into_owned(), n));
     named.collect()
 }
 

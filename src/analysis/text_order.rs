@@ -8,9 +8,9 @@ use std::cmp::Ordering;
 /// A frame as a line shows it: file, line, function.
 pub(super) type Line = (StrId, i64, StrId);
 
-/// The parts of a line's text.
+/// The parts of a line's text, bounded.
 pub(super) fn line_bytes(snapshot: &Snapshot, (file, line, name): Line) -> [Cow<'_, [u8]>; 3] {
-    let text = |id| Cow::Borrowed(snapshot.strings.bytes(id));
+    let text = |id| Cow::Borrowed(snapshot.strings.name_bytes(id));
     [text(file), Cow::Owned(format!(":{line}:").into_bytes()), text(name)]
 }
 

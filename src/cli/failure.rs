@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 the input or the system refused, 2 wrong usage (clap sets it), 3 a limit of
 //! `check` is exceeded.
 
+use super::max_output::OutOfProportion;
 use super::stderr;
 use crate::save::SaveError;
 use std::fmt;
@@ -45,6 +46,8 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             // `oomscope … | head` has seen enough.
             Self::Silent(ExitCode::SUCCESS)
+        } else if let Some(refused) = OutOfProportion::of(&error) {
+            Self::new(format_args!("the output is not written: {refused}"), OutOfProportion::HINT)
         } else {
             Self::new(format_args!("cannot write the output: {error}"), "check the disk and the permissions")
         }

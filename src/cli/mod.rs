@@ -14,6 +14,7 @@ mod licenses;
 mod live;
 mod loading;
 mod max_memory;
+mod max_output;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod message;

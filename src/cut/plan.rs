@@ -5,8 +5,8 @@ use super::events::kept_events;
 use super::range::DeviceRange;
 use super::redact::Redaction;
 use super::state::{EndState, Lost, end_state};
-use crate::analysis::is_compiled_code;
-use crate::model::{FrameId, Snapshot};
+use crate::analysis::{by_function, is_compiled_code};
+use crate::model::Snapshot;
 use crate::snapshot::write::{AsRecorded, DevicePart, Part, Rewrite, write_pickle};
 use std::io::{self, Write};
 
@@ -46,13 +46,11 @@ pub fn cut<'a>(snapshot: &'a Snapshot, ranges: Vec<DeviceRange<'a>>, options: Cu
 
 /// Whether each frame is Python, or a line of text without a file.
 fn python_frames(snapshot: &Snapshot) -> Vec<bool> {
-    let is_python = |id: u32| {
-        let frame = snapshot.frames.get(FrameId(id));
+    by_function(snapshot, |frame| {
         let file = snapshot.strings.path(frame.file).replace('\\', "/");
         // Programs such as torchrun have no ending; their outermost frame tells them from libraries.
-        file.is_empty() || !is_compiled_code(&file) || snapshot.strings.bytes(frame.name) == b"<module>"
-    };
-    (0..snapshot.frames.len() as u32).map(is_python).collect()
+        file.is_empty() || !is_compiled_code(&file) || snapshot.strings.is(frame.name, b"<module>")
+    })
 }
 
 impl Cut<'_> {

@@ -109,7 +109,7 @@ impl<'a> Builder<'a> {
         ranges.sort_unstable_by_key(|range| range.addr);
         let spelled = |text: &[u8]| {
             let mut ids = (0..snapshot.strings.len() as u32).map(StrId);
-            ids.find(|&id| snapshot.strings.bytes(id) == text)
+            ids.find(|&id| snapshot.strings.is(id, text))
         };
         Self {
             timeline,

@@ -5,6 +5,7 @@ use crate::analysis::filter::Matches;
 use crate::analysis::{Attribution, EventSet, SiteLabels};
 use crate::model::{Action, AllocId, EventIx, Moment, Snapshot, StackId, Timeline};
 use foldhash::HashMap;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ pub struct Selection<'a> {
     /// A trace of torch.profiler that a trace is to have beside the recording.
     pub profile: Option<Profile>,
     sites: SiteLabels,
-    actions: HashMap<Action, String>,
+    actions: HashMap<Action, Cow<'a, str>>,
 }
 
 impl<'a> Portion<'a> {
@@ -108,7 +109,10 @@ impl<'a> Portion<'a> {
 impl<'a> Selection<'a> {
     /// Some devices of a file.
     pub fn new(snapshot: &'a Snapshot, portions: Vec<Portion<'a>>) -> Self {
-        let name = |action| (action, snapshot.actions.name(action, &snapshot.strings));
+        let name = |action| match snapshot.actions.other(action) {
+            Some(name) => (action, snapshot.strings.whole(name)),
+            None => (action, snapshot.actions.name(action, &snapshot.strings)),
+        };
         let actions = snapshot.actions.all().map(name).collect();
         Self { snapshot, portions, profile: None, sites: SiteLabels::new(snapshot), actions }
     }
@@ -121,7 +125,7 @@ impl<'a> Selection<'a> {
 
     /// The name of an action.
     pub(super) fn action(&self, action: Action) -> &str {
-        self.actions.get(&action).map_or("", String::as_str)
+        self.actions.get(&action).map_or("", AsRef::as_ref)
     }
 
     /// The line of the user's code that a stack stands for; `None` without a stack.

@@ -44,7 +44,9 @@ impl Accelerator {
             return kind;
         }
         let texts = (0..frames.len() as u32).map(|id| frames.get(FrameId(id))).flat_map(|f| [f.file, f.name]);
-        texts.into_iter().find_map(|text| of_frame(strings.bytes(text))).unwrap_or_default()
+        let mut is_read = vec![false; strings.len()];
+        let mut unread = texts.filter(|text| !std::mem::replace(&mut is_read[text.index()], true));
+        unread.find_map(|text| of_frame(strings.whole_bytes(text))).unwrap_or_default()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The actions of events.
 
 use super::{StrId, StringTable};
+use std::borrow::Cow;
 
 /// The action of an event: `action` of torch's trace entries (`CUDACachingAllocator.h`,
 /// `TraceEntry::Action`).
@@ -91,8 +92,8 @@ impl ActionNames {
 
     /// The action of a name. Unknown names are remembered.
     pub fn action(&mut self, name: StrId, strings: &StringTable) -> Action {
-        let text = strings.bytes(name);
-        if let Some(&(action, _)) = Action::KNOWN.iter().find(|(_, known)| known.as_bytes() == text) {
+        if let Some(&(action, _)) = Action::KNOWN.iter().find(|(_, known)| strings.is(name, known.as_bytes()))
+        {
             return action;
         }
         let at = self.others.iter().position(|&other| other == name).unwrap_or_else(|| {
@@ -115,15 +116,16 @@ impl ActionNames {
         Action::KNOWN.iter().map(|&(action, _)| action).chain(others)
     }
 
-    /// The name that the file uses for an action.
-    pub fn name(&self, action: Action, strings: &StringTable) -> String {
-        let known = Action::KNOWN.iter().find(|&&(a, _)| a == action).map(|&(_, name)| name);
-        match (known, action) {
-            (None, Action::Other(i)) => {
-                self.others.get(usize::from(i)).map_or_else(String::new, |&id| strings.get(id).into_owned())
-            }
-            (name, _) => name.unwrap_or_default().to_owned(),
-        }
+    /// The name of an action that only this file knows.
+    pub fn other(&self, action: Action) -> Option<StrId> {
+        let Action::Other(i) = action else { return None };
+        self.others.get(usize::from(i)).copied()
+    }
+
+    /// The name that the file uses for an action; bounded, as [`StringTable::name`] is.
+    pub fn name<'s>(&self, action: Action, strings: &'s StringTable) -> Cow<'s, str> {
+        let known = || Action::KNOWN.iter().find(|&&(a, _)| a == action).map_or("", |&(_, name)| name);
+        self.other(action).map_or_else(|| Cow::Borrowed(known()), |name| strings.name(name))
     }
 }
 

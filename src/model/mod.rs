@@ -48,7 +48,7 @@ pub use settings::{CONF_VARIABLES, Setting, SettingValue};
 pub use snapshot::{Annotation, CountedPeaks, Damage, OpenIssue, Snapshot, UnknownKey};
 pub use sources::Sources;
 pub use stacks::StackTable;
-pub use strings::StringTable;
+pub use strings::{MAX_MEANT_BYTES, StringTable};
 pub use tensors::{RecordedTensor, RecordedTensors, ShapeId};
 pub use timeline::{Anchor, OomEvent, Timeline, TimelineInput};
 pub use times::TimeIndex;

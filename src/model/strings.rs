@@ -6,13 +6,14 @@ use hashbrown::HashTable;
 use std::borrow::Cow;
 use std::hash::BuildHasher as _;
 
-/// The most bytes of a path or a name that mean anything: twice the longest path of Linux. Every frame is read several times, and
-/// thousands of frames may share a name of megabytes.
-const MAX_MEANT_BYTES: usize = 8192;
+/// The most bytes of a text that mean anything: twice the longest path of Linux. Every frame, event and annotation is read several
+/// times, and thousands of them may share a text of megabytes.
+pub const MAX_MEANT_BYTES: usize = 8192;
 
 /// Every distinct string of the file once, in one buffer.
 ///
-/// Contents are the pickle's bytes: UTF-8, except that Python may put lone surrogates there.
+/// Contents are the pickle's bytes: UTF-8, except that Python may put lone surrogates there. Whoever reads meaning from a text
+/// takes [`name`](Self::name) or [`path`](Self::path), which are bounded; the whole text is for writers alone.
 #[derive(Debug, Default, Clone)]
 pub struct StringTable {
     bytes: Vec<u8>,
@@ -41,27 +42,37 @@ impl StringTable {
         (StrId(id), true)
     }
 
-    /// The bytes of a string.
-    pub fn bytes(&self, id: StrId) -> &[u8] {
+    /// All bytes of a string, however many: for those who write it, or read each different string once.
+    pub fn whole_bytes(&self, id: StrId) -> &[u8] {
         slice(&self.bytes, &self.ends, id.0)
     }
 
-    /// A string as text; bytes that are not UTF-8 become replacement characters.
-    pub fn get(&self, id: StrId) -> Cow<'_, str> {
-        String::from_utf8_lossy(self.bytes(id))
+    /// All of a string as text, for the same; bytes that are not UTF-8 become replacement characters.
+    pub fn whole(&self, id: StrId) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.whole_bytes(id))
+    }
+
+    /// Whether a string is exactly this one.
+    #[inline]
+    pub fn is(&self, id: StrId, text: &[u8]) -> bool {
+        self.whole_bytes(id) == text
     }
 
     /// A string as the path of a file, for code that reads meaning from it: of more than 8 KiB the last ones.
     pub fn path(&self, id: StrId) -> Cow<'_, str> {
-        let bytes = self.bytes(id);
+        let bytes = self.whole_bytes(id);
         String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(MAX_MEANT_BYTES)..])
     }
 
-    /// A string as the name of a function, for code that reads meaning from it: of more than 8 KiB the first
-    /// ones.
+    /// A string as a name of anything, for code that reads meaning from it: of more than 8 KiB the first ones.
     pub fn name(&self, id: StrId) -> Cow<'_, str> {
-        let bytes = self.bytes(id);
-        String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_MEANT_BYTES)])
+        String::from_utf8_lossy(self.name_bytes(id))
+    }
+
+    /// The bytes of [`Self::name`].
+    pub fn name_bytes(&self, id: StrId) -> &[u8] {
+        let bytes = self.whole_bytes(id);
+        &bytes[..bytes.len().min(MAX_MEANT_BYTES)]
     }
 
     /// Number of distinct strings.
@@ -97,8 +108,8 @@ mod tests {
         let (empty, _) = table.intern(b"");
         let (b, new_b) = table.intern(b"addr");
         assert_eq!((a, new_a, new_b), (b, true, false));
-        assert_eq!(table.get(empty), "");
-        assert_eq!(table.get(a), "addr");
+        assert_eq!(table.whole(empty), "");
+        assert_eq!(table.whole(a), "addr");
         assert_eq!(table.len(), 2);
     }
 
@@ -121,13 +132,13 @@ mod tests {
         assert!(path.ends_with("/end.py") && name.starts_with("start/x"));
         assert_eq!((path.len(), name.len()), (MAX_MEANT_BYTES, MAX_MEANT_BYTES));
         let (short, _) = table.intern("/é/a.py".as_bytes());
-        assert_eq!((table.path(short), table.name(short)), (table.get(short), table.get(short)));
+        assert_eq!((table.path(short), table.name(short)), (table.whole(short), table.whole(short)));
     }
 
     #[test]
     fn bytes_that_are_not_text_can_still_be_shown() {
         let mut table = StringTable::default();
         let (id, _) = table.intern(b"a\xed\xa0\x80b");
-        assert!(table.get(id).starts_with('a'));
+        assert!(table.whole(id).starts_with('a'));
     }
 }

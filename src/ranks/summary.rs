@@ -1,8 +1,8 @@
 //! What a comparison of ranks needs to know of a recording.
 
 use crate::analysis::{
-    Attribution, CategoryBytes, Facts, Phases, Position, UserRules, capacity, iteration_table, live_at,
-    site_label, sites,
+    Attribution, CategoryBytes, Facts, Phases, Position, SiteLabels, UserRules, capacity, iteration_table,
+    live_at, sites,
 };
 use crate::diagnosis::{DiagnosisRequest, Severity, diagnose};
 use crate::model::{DeviceId, DeviceTrust, Moment, Snapshot, Timeline};
@@ -145,14 +145,17 @@ fn peak(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attribution) -> 
 
 /// The lines of code that allocated what is live at a moment.
 fn lines(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Vec<LineBytes> {
-    let mut by_line: BTreeMap<String, (i64, usize)> = BTreeMap::new();
+    let labels = SiteLabels::new(snapshot);
+    let mut by_line: BTreeMap<&str, (i64, usize)> = BTreeMap::new();
     for site in sites(&live_at(timeline, moment)) {
-        let (bytes, blocks) = by_line.entry(site_label(snapshot, site.stack)).or_default();
+        let (bytes, blocks) = by_line.entry(labels.label(site.stack)).or_default();
         *bytes = bytes.saturating_add(site.bytes);
         *blocks += site.count;
     }
-    let mut lines: Vec<LineBytes> =
-        by_line.into_iter().map(|(line, (bytes, blocks))| LineBytes { line, bytes, blocks }).collect();
+    let mut lines: Vec<LineBytes> = by_line
+        .into_iter()
+        .map(|(line, (bytes, blocks))| LineBytes { line: line.to_owned(), bytes, blocks })
+        .collect();
     lines.sort_by_key(|line| std::cmp::Reverse(line.bytes));
     lines
 }

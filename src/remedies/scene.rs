@@ -1,7 +1,7 @@
 //! A recording with everything that remedies ask about it.
 
-use crate::analysis::{Attribution, Basis, Category, site_frame};
-use crate::model::{AllocId, FrameId, Snapshot, StackId, Timeline};
+use crate::analysis::{Attribution, Basis, Category, by_function, printable};
+use crate::model::{AllocId, Frame, FrameId, Snapshot, StackId, Timeline};
 use crate::simulator::{Device, Subject};
 
 /// One device of a file, with what its allocations are for and how its allocator behaves.
@@ -51,20 +51,20 @@ impl Scene<'_> {
     }
 
     /// Whether some frame of the file has a property, which is asked with its file and function.
-    pub(super) fn has_frame(&self, has: impl Fn(&str, &str) -> bool) -> bool {
+    pub(super) fn has_frame(&self, has: impl Fn(&str, &str) -> bool + Send + Sync) -> bool {
         self.per_frame(has).contains(&true)
     }
 
     /// The stacks of the file that have a frame with a property, which is asked with the frame's file and function.
-    pub(super) fn stacks_with(&self, has: impl Fn(&str, &str) -> bool) -> StackSet {
+    pub(super) fn stacks_with(&self, has: impl Fn(&str, &str) -> bool + Send + Sync) -> StackSet {
         self.stacks_with_before(has, |_, _| false)
     }
 
     /// The stacks of the file that have a frame with a property, and none with another further in.
     pub(super) fn stacks_with_before(
         &self,
-        has: impl Fn(&str, &str) -> bool,
-        ends: impl Fn(&str, &str) -> bool,
+        has: impl Fn(&str, &str) -> bool + Send + Sync,
+        ends: impl Fn(&str, &str) -> bool + Send + Sync,
     ) -> StackSet {
         let frames =
             self.per_frame(
@@ -80,19 +80,21 @@ impl Scene<'_> {
     }
 
     /// Of each stack, the innermost frame with a property.
-    pub(super) fn first_frames(&self, has: impl Fn(&str, &str) -> bool) -> Vec<Option<FrameId>> {
+    pub(super) fn first_frames(
+        &self,
+        has: impl Fn(&str, &str) -> bool + Send + Sync,
+    ) -> Vec<Option<FrameId>> {
         let frames = self.per_frame(has);
         let has = |frame: &FrameId| frames.get(frame.index()).copied().unwrap_or(false);
         self.stack_ids().map(|stack| self.frames_of(stack).iter().copied().find(has)).collect()
     }
 
-    /// Something about each frame of the file, which is asked with its file and function.
-    fn per_frame<T>(&self, ask: impl Fn(&str, &str) -> T) -> Vec<T> {
-        let frames = (0..self.snapshot.frames.len() as u32).map(|index| {
-            let frame = site_frame(self.snapshot, FrameId(index));
-            ask(&frame.file.replace('\\', "/"), &frame.name)
-        });
-        frames.collect()
+    /// Something about each frame of the file, which is asked with its file and function, once for each pair of them.
+    fn per_frame<T: Copy + Send + Sync>(&self, ask: impl Fn(&str, &str) -> T + Send + Sync) -> Vec<T> {
+        by_function(self.snapshot, |Frame { file, name, .. }| {
+            let text = |id| printable(self.snapshot, id);
+            ask(&text(file).replace('\\', "/"), &text(name))
+        })
     }
 
     fn stack_ids(&self) -> impl Iterator<Item = StackId> + use<> {

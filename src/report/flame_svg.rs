@@ -133,7 +133,7 @@ impl FlameSvg<'_> {
             path.truncate(step.prefix);
             if step.node != NodeIx::ROOT {
                 let key = self.tree.frame(step.node);
-                let label = plain(&self.names.get(key).label);
+                let label = plain(&self.tree.label(self.names, step.node));
                 let [r, g, b] = (self.color)(key);
                 colors.insert(label.as_str(), Color { r, g, b });
                 if !path.is_empty() {

@@ -7,7 +7,7 @@ use super::json;
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines, trusted};
 use crate::analysis::filter::Matches;
-use crate::analysis::{Basis, Categories, live_at, site_label, stack_lines};
+use crate::analysis::{Basis, Categories, live_at, recorded, site_label, stack_lines};
 use crate::model::{Allocation, FrameId, Moment, Snapshot, Timeline};
 use crate::units;
 use serde::{Serialize, Serializer};
@@ -96,7 +96,7 @@ impl Serialize for FrameRecords<'_> {
         serializer.collect_seq(frames.iter().map(|&id| {
             // JSON escapes what a terminal must not see, so the text stays as it was recorded.
             let frame = snapshot.frames.get(id);
-            let text = |id| snapshot.strings.get(id);
+            let text = |id| recorded(snapshot, id);
             FrameRecord { file: text(frame.file), line: frame.line, name: text(frame.name) }
         }))
     }

@@ -27,7 +27,8 @@ pub fn events_csv(
         csv.write_record([
             ix.0.to_string(),
             optional(event.time_us),
-            spreadsheet_safe(&snapshot.actions.name(event.action, &snapshot.strings)).into_owned(),
+            spreadsheet_safe(&units::printable(&snapshot.actions.name(event.action, &snapshot.strings)))
+                .into_owned(),
             event.addr.map_or_else(String::new, units::address),
             event.size.to_string(),
             optional(event.stream),

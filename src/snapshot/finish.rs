@@ -166,7 +166,7 @@ impl Builder {
 
     fn key_names(&self, pairs: &[Value]) -> Vec<String> {
         let names = pairs.iter().step_by(2).map(|key| match key.handle(Kind::Str) {
-            Some(name) => self.strings.get(Self::str_id(name)).chars().take(40).collect(),
+            Some(name) => self.strings.name(Self::str_id(name)).chars().take(40).collect(),
             None => key.type_name().to_owned(),
         });
         names.take(MAX_NAMED_KEYS).collect()

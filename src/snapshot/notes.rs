@@ -89,7 +89,7 @@ impl Notes {
     pub(super) fn unknown_keys(&self, strings: &StringTable) -> Vec<UnknownKey> {
         let unknown = self.unknown.iter().map(|(&(record, key), &count)| UnknownKey {
             record,
-            key: strings.get(key).into_owned(),
+            key: strings.name(key).into_owned(),
             count,
         });
         let misplaced = self.misplaced.iter().map(|(&(record, key), &count)| UnknownKey {

@@ -160,7 +160,7 @@ impl Builder {
         };
         let addr = self.checked(kind, fields.address(Key::Address));
         let state = self.str_field(fields, kind, Key::State);
-        let state = match state.map(|id| self.strings.bytes(id)) {
+        let state = match state.map(|id| self.strings.name_bytes(id)) {
             Some(b"active_allocated") => BlockState::Allocated,
             Some(b"active_awaiting_free" | b"active_pending_free") => BlockState::AwaitingFree,
             Some(b"inactive") => BlockState::Inactive,
@@ -258,7 +258,7 @@ impl Builder {
         let stage = self.str_field(fields, kind, Key::Stage);
         let name = self.str_field(fields, kind, Key::Name);
         Annotation {
-            is_start: stage.is_some_and(|id| self.strings.bytes(id) == b"START"),
+            is_start: stage.is_some_and(|id| self.strings.is(id, b"START")),
             name: name.unwrap_or_else(|| self.empty_string()),
             device: self.checked(kind, fields.int(Key::Device)).map(DeviceId),
             time_us: self.checked(kind, fields.int(Key::TimeUs)),

@@ -31,7 +31,7 @@ impl Builder {
             let [path, text] = [pair[0], pair[1]].map(|value| value.handle(Kind::Str).map(Self::str_id));
             path.zip(text)
         });
-        Sources::new(files.collect())
+        Sources::new(files.collect(), &self.strings)
     }
 
     /// The settings in a dict, in file order.
@@ -74,9 +74,9 @@ impl Builder {
     }
     /// A text, if there is room left for it.
     fn text(&self, text: StrId, left: &mut Left) -> Option<String> {
-        let rest = left.text_bytes.checked_sub(self.strings.bytes(text).len());
+        let rest = left.text_bytes.checked_sub(self.strings.whole_bytes(text).len());
         left.dropped += u64::from(rest.is_none());
         left.text_bytes = rest?;
-        Some(self.strings.get(text).into_owned())
+        Some(self.strings.whole(text).into_owned())
     }
 }

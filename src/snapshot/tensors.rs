@@ -61,7 +61,7 @@ impl Builder {
 
     /// The address that a text spells, as Python's `hex` does.
     fn hex(&self, value: Value) -> Option<u64> {
-        let text = self.strings.get(Self::str_id(value.handle(Kind::Str)?));
+        let text = self.strings.name(Self::str_id(value.handle(Kind::Str)?));
         u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
     }
 

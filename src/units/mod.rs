@@ -7,7 +7,9 @@ mod without_names;
 
 pub use nearest::{did_you_mean, nearest};
 pub use quantity::parse_bytes;
-pub use text::{is_unprintable, printable, printable_bytes, printable_lines, printable_whole};
+pub use text::{
+    is_shown_whole, is_unprintable, printable, printable_bytes, printable_lines, printable_whole,
+};
 pub use without_names::without_names;
 
 /// The text with a capital letter at its start.

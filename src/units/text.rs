@@ -1,5 +1,7 @@
 //! Text from a file, made safe and short enough for a terminal or a label.
 
+use std::borrow::Cow;
+
 /// Bytes of text that are shown at most: more than paths and the longest names of C++ functions have. A name of megabytes would
 /// be laid out, escaped and repeated wherever it stands.
 const SHOWN_BYTES: usize = 2000;
@@ -46,11 +48,22 @@ fn printable_start(text: &str, more_bytes: usize) -> String {
 /// [`printable`] of a text as a file holds it. Bytes that are not UTF-8 become replacement characters, and of a text of megabytes
 /// only what is shown is read.
 pub fn printable_bytes(text: &[u8]) -> String {
+    let (start, more_bytes) = start_of(text);
+    printable_start(&start, more_bytes)
+}
+
+/// Whether a text is short enough to be shown without a cut.
+pub fn is_shown_whole(text: &[u8]) -> bool {
+    text.len() <= SHOWN_BYTES
+}
+
+/// As much of a text as is read to show it, and how many bytes follow.
+fn start_of(text: &[u8]) -> (Cow<'_, str>, usize) {
     let is_inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
     let end = text.len().min(READ_BYTES);
     // Not within a character, of which at most three bytes follow the first.
     let end = (0..4).map(|n| end.saturating_sub(n)).find(|&at| !is_inside(at)).unwrap_or(end);
-    printable_start(&String::from_utf8_lossy(&text[..end]), text.len() - end)
+    (String::from_utf8_lossy(&text[..end]), text.len() - end)
 }
 
 /// Text made safe as by [`printable`], whole: for texts that the user wrote, or that are bounded elsewhere.
@@ -58,8 +71,9 @@ pub fn printable_whole(text: &str) -> String {
     text.chars().map(|c| if is_unprintable(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// Text of several lines, made safe for a terminal and bounded as by [`printable`]; its line breaks stay.
-pub fn printable_lines(text: &str) -> String {
+/// Text of several lines as a file holds it, made safe for a terminal and bounded as by [`printable`]; its line breaks stay.
+pub fn printable_lines(text: &[u8]) -> String {
+    let (text, mut more_bytes) = start_of(text);
     let mut left = SHOWN_BYTES + MARK_BYTES;
     let mut lines = Vec::new();
     for (at, line) in text.split('\n').scan(0, |at, line| {
@@ -67,13 +81,15 @@ pub fn printable_lines(text: &str) -> String {
         Some((*at - line.len() - 1, line))
     }) {
         if left == 0 {
-            lines.push(format!("… ({} more bytes)", text.len() - at));
+            more_bytes += text.len() - at;
             break;
         }
         left = left.saturating_sub(line.len() + 1);
         lines.push(printable(line.strip_suffix('\r').unwrap_or(line)));
     }
-    if text.ends_with('\n') && lines.last().is_some_and(String::is_empty) {
+    if more_bytes != 0 {
+        lines.push(format!("… ({more_bytes} more bytes)"));
+    } else if text.ends_with('\n') && lines.last().is_some_and(String::is_empty) {
         lines.pop();
     }
     lines.join("\n")
@@ -87,8 +103,8 @@ mod tests {
     fn what_controls_a_terminal_is_replaced() {
         assert_eq!(printable("a\x1b[31mb\nc\u{202e}"), "a\u{fffd}[31mb\u{fffd}c\u{fffd}");
         assert_eq!(printable_whole("a\x1bb"), "a\u{fffd}b");
-        assert_eq!(printable_lines("a\r\n\tb\n\nc\n"), "a\n\u{fffd}b\n\nc");
-        assert_eq!(printable_lines(""), "");
+        assert_eq!(printable_lines(b"a\r\n\tb\n\nc\n"), "a\n\u{fffd}b\n\nc");
+        assert_eq!(printable_lines(b""), "");
     }
 
     #[test]
@@ -120,7 +136,7 @@ mod tests {
 
     #[test]
     fn many_lines_are_cut_as_one_long_line_is() {
-        let lines = printable_lines(&"0123456789\n".repeat(100_000));
+        let lines = printable_lines("0123456789\n".repeat(100_000).as_bytes());
         assert!(
             lines.len() < 3000 && lines.ends_with("… (1097943 more bytes)"),
             "{}",

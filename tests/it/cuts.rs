@@ -48,7 +48,7 @@ fn whole(timeline: &Timeline) -> DeviceRange<'_> {
 }
 
 fn text(snapshot: &Snapshot, id: Option<StrId>) -> Option<String> {
-    id.map(|id| snapshot.strings.get(id).into_owned())
+    id.map(|id| snapshot.strings.whole(id).into_owned())
 }
 
 /// A stack as text, with everything that its frames have.
@@ -57,7 +57,7 @@ fn stack(snapshot: &Snapshot, id: StackId) -> Vec<String> {
         let frame = snapshot.frames.get(id);
         let fx = snapshot.frames.fx(frame);
         let fx = fx.map(|fx| [fx.op, fx.name, fx.target, fx.trace].map(|id| text(snapshot, id)));
-        let [file, name] = [frame.file, frame.name].map(|id| snapshot.strings.get(id));
+        let [file, name] = [frame.file, frame.name].map(|id| snapshot.strings.whole(id));
         format!("{file}:{}:{name}:{fx:?}", frame.line)
     };
     snapshot.stacks.frames(id).iter().map(frame).collect()
@@ -78,7 +78,7 @@ fn event(snapshot: &Snapshot, timeline: &Timeline, at: u32) -> impl PartialEq + 
         forward_stack: StackId::EMPTY,
         ..event
     };
-    (snapshot.actions.name(event.action, &snapshot.strings), format!("{plain:?}"), texts, stacks)
+    (snapshot.actions.name(event.action, &snapshot.strings).into_owned(), format!("{plain:?}"), texts, stacks)
 }
 
 /// Address, size and state of what is live at a moment.
@@ -285,10 +285,14 @@ fn redacted_recordings_have_the_same_categories() {
         }
         let mut files = (0..redacted.frames.len() as u32).map(|id| redacted.frames.get(FrameId(id)).file);
         let is_named = |file: StrId| {
-            let file = redacted.strings.get(file);
+            let file = redacted.strings.whole(file);
             ["/home/", "/Users/", "/workspace/", "/root/"].iter().any(|folder| file.contains(folder))
         };
-        assert_eq!(files.find(|&file| is_named(file)).map(|file| redacted.strings.get(file)), None, "{name}");
+        assert_eq!(
+            files.find(|&file| is_named(file)).map(|file| redacted.strings.whole(file)),
+            None,
+            "{name}"
+        );
     }
 }
 
@@ -296,7 +300,7 @@ fn redacted_recordings_have_the_same_categories() {
 fn compiled_frames_can_be_left_out() {
     let has_native = |snapshot: &Snapshot| {
         let files = (0..snapshot.frames.len() as u32).map(|id| snapshot.frames.get(FrameId(id)).file);
-        files.filter(|&file| snapshot.strings.get(file).contains(".so")).count()
+        files.filter(|&file| snapshot.strings.whole(file).contains(".so")).count()
     };
     let options = CutOptions { strips_compiled: true, ..CutOptions::default() };
     for path in recordings() {

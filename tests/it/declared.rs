@@ -48,7 +48,7 @@ fn own_functions(snapshot: &Snapshot) -> BTreeSet<String> {
     const AT_MOST: usize = 12;
     let stacks = (0..snapshot.stacks.len() as u32).map(StackId);
     let frames = stacks.flat_map(|stack| snapshot.stacks.frames(stack)).map(|&id| snapshot.frames.get(id));
-    let text = |id| snapshot.strings.get(id).into_owned();
+    let text = |id| snapshot.strings.whole(id).into_owned();
     let own = frames.filter(|frame| {
         let file = text(frame.file);
         Path::new(&file).extension().is_some_and(|extension| extension == "py")
@@ -70,7 +70,7 @@ fn a_rule_of_the_user_loses_to_nothing() {
                 .map(StackId)
                 .filter(|&stack| {
                     let names = snapshot.stacks.frames(stack).iter().map(|&id| snapshot.frames.get(id).name);
-                    names.into_iter().any(|name| snapshot.strings.get(name) == function)
+                    names.into_iter().any(|name| snapshot.strings.whole(name) == function)
                 })
                 .collect();
             for category in categories {

@@ -44,9 +44,9 @@ fn stack(snapshot: &Snapshot, id: StackId) -> Vec<(String, i64, String)> {
     let frame = |&id| {
         let frame = snapshot.frames.get(id);
         (
-            snapshot.strings.get(frame.file).into_owned(),
+            snapshot.strings.whole(frame.file).into_owned(),
             frame.line,
-            snapshot.strings.get(frame.name).into_owned(),
+            snapshot.strings.whole(frame.name).into_owned(),
         )
     };
     snapshot.stacks.frames(id).iter().map(frame).collect()
@@ -186,7 +186,7 @@ fn every_protocol_reads_the_same() {
         assert_eq!(stack(&snapshot, first.stack), frames, "protocol {protocol}");
         assert_eq!(first.pool, Some(PoolKey::DEFAULT), "protocol {protocol}");
         let tagged =
-            timeline.events.get(EventIx(2)).user_metadata.map(|id| snapshot.strings.get(id).into_owned());
+            timeline.events.get(EventIx(2)).user_metadata.map(|id| snapshot.strings.whole(id).into_owned());
         assert_eq!(tagged.as_deref(), Some("état"), "protocol {protocol}");
     }
 }
@@ -354,7 +354,7 @@ fn frames_keep_what_the_compiler_knows() {
     let [with_fx, without_fx] = [0, 1].map(|i| snapshot.frames.get(ids[i]));
     let info = snapshot.frames.fx(with_fx).expect("FX fields");
     let read = [info.op, info.name, info.target, info.trace]
-        .map(|id| id.map(|id| snapshot.strings.get(id).into_owned()));
+        .map(|id| id.map(|id| snapshot.strings.whole(id).into_owned()));
     let expected = ["call_function", "relu_1", "torch.relu", "model.py:3"].map(|text| Some(text.to_owned()));
     assert_eq!((read, snapshot.frames.fx(without_fx)), (expected, None));
     // They read the same, so they count once.
@@ -379,7 +379,7 @@ fn metadata_of_events_is_kept() {
     let snapshot = load_value(&snapshot([], [list([bare, full])]));
     let read = only(&snapshot).events.get(EventIx(1));
     let words = [read.category, read.user_metadata, read.internal_metadata, read.compile_context];
-    let words = words.map(|id| id.map(|id| snapshot.strings.get(id).into_owned()));
+    let words = words.map(|id| id.map(|id| snapshot.strings.whole(id).into_owned()));
     assert_eq!(words, ["gradient", "mine", "torch's", "0/0"].map(|text| Some(text.to_owned())));
     assert_eq!((read.pool, read.time_us), (Some(PoolKey(2, 7)), Some(1_700_000_000_000_000)));
     let forward: Vec<String> =
@@ -435,7 +435,7 @@ fn values_of_an_unexpected_type_are_reported_and_left_out() {
         (3, 0, None)
     );
     let last = timeline.events.get(EventIx(2));
-    let text = last.user_metadata.map(|id| snapshot.strings.get(id).into_owned());
+    let text = last.user_metadata.map(|id| snapshot.strings.whole(id).into_owned());
     assert_eq!((last.action, text.as_deref()), (Action::Alloc, Some("after the odd one")));
     let unknown: Vec<_> = snapshot.unknown_keys.iter().map(|u| u.key.as_str()).collect();
     assert_eq!(unknown, ["late_key", "zz_new_key"]);

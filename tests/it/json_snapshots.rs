@@ -42,7 +42,7 @@ fn assert_same(found: &Snapshot, expected: &Snapshot, name: &str) {
                 let event = timeline.events.get(at);
                 let frames = snapshot.stacks.frames(event.stack).iter().map(|&id| {
                     let frame = snapshot.frames.get(id);
-                    (snapshot.strings.get(frame.file).into_owned(), frame.line)
+                    (snapshot.strings.whole(frame.file).into_owned(), frame.line)
                 });
                 (event.action, event.addr, event.size, event.time_us, event.pool, frames.collect::<Vec<_>>())
             };

@@ -296,6 +296,43 @@ fn sentences_of_findings_have_only_typed_figures() {
     assert!(wrong.is_empty(), "text that is not built with say!:\n{}", wrong.join("\n"));
 }
 
+/// Who may read the whole of a text, which can have megabytes: the table itself; what reads and writes files; and what reads
+/// each different text once. All others take `StringTable::name`, `StringTable::path` or `analysis::printable`.
+const READ_WHOLE_TEXTS: [&str; 9] = [
+    "model/strings.rs",
+    "snapshot",
+    "interchange",
+    "analysis/printable.rs",
+    // Once for each text, not for each row.
+    "model/accelerator.rs",
+    "model/sources.rs",
+    "analysis/filter/texts.rs",
+    "draw/color/stack_hash.rs",
+    // A method of its own that has the name.
+    "draw/segment_map",
+];
+
+#[test]
+fn only_writers_read_whole_texts() {
+    let tree = SourceTree::read();
+    let (mut wrong, mut readers) = (Vec::new(), BTreeSet::new());
+    for module in tree.modules.values().filter(|module| !tree.test_files.contains(&module.file)) {
+        let is_whole = |call: &&Mention| ["whole", "whole_bytes"].contains(&call.path[0].as_str());
+        for call in module.methods.iter().filter(is_whole) {
+            match READ_WHOLE_TEXTS.iter().find(|place| module.file.starts_with(place)) {
+                Some(place) => _ = readers.insert(*place),
+                None => wrong.push(shown(module, call)),
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "texts of megabytes that are read as often as rows have them:\n{}",
+        wrong.join("\n")
+    );
+    assert_eq!(readers, BTreeSet::from(READ_WHOLE_TEXTS), "what is allowed is used");
+}
+
 #[test]
 fn there_is_no_unsafe_code_and_nothing_unfinished() {
     let tree = SourceTree::read();

@@ -94,7 +94,11 @@ fn a_file_of_many_pieces_is_read_event_by_event() {
         let length = i * 7 % 310;
         assert_eq!((event.size, event.time_us), (i as i64 * 1000, Some(1_700_000_000_000_000 + i as i64)));
         assert_eq!(event.addr, Some(0x7f00_0000_0000 + (i as u64 % 977) * 512));
-        assert_eq!(event.compile_context.map(|id| read.strings.bytes(id).len()), Some(length), "event {i}");
+        assert_eq!(
+            event.compile_context.map(|id| read.strings.whole_bytes(id).len()),
+            Some(length),
+            "event {i}"
+        );
         let lines: Vec<i64> =
             read.stacks.frames(event.stack).iter().map(|&id| read.frames.get(id).line).collect();
         assert_eq!(lines, [i as i64 % 50, i as i64]);

@@ -8,6 +8,7 @@ mod accelerators;
 mod answers;
 mod attribution;
 mod bombs;
+mod bounded_work;
 mod changes;
 mod check;
 mod cli;

@@ -290,7 +290,7 @@ fn check_events(snapshot: &Snapshot, timeline: &Timeline, history: &History) {
     assert_eq!(timeline.events.len(), history.events.len());
     for (ix, written) in timeline.events.indices().zip(&history.events) {
         let read = timeline.events.get(ix);
-        let string = |id: Option<_>| id.map(|id| snapshot.strings.get(id).into_owned());
+        let string = |id: Option<_>| id.map(|id| snapshot.strings.whole(id).into_owned());
         let stack: Vec<(String, i64, String)> = snapshot
             .stacks
             .frames(read.stack)
@@ -555,7 +555,7 @@ proptest! {
         let timeline = &snapshot.timelines[0];
         for i in 0..n {
             let read = timeline.events.get(EventIx(i as u32));
-            let string = |id| snapshot.strings.get(id).into_owned();
+            let string = |id| snapshot.strings.whole(id).into_owned();
             let frame = snapshot.frames.get(snapshot.stacks.frames(read.stack)[0]);
             prop_assert_eq!(read.addr, Some(addresses[i].min(u64::MAX - 1)));
             prop_assert_eq!(read.time_us, Some(numbers[i].max(i64::MIN + 1)));

@@ -39,6 +39,8 @@ pub(crate) struct Module {
     pub(crate) handed_on: Vec<Mention>,
     /// Macros that the code calls.
     pub(crate) macros: Vec<Mention>,
+    /// Methods that the code calls, by their names.
+    pub(crate) methods: Vec<Mention>,
 }
 
 /// All modules of the library and the program, by path; the root is the empty path.
@@ -233,6 +235,12 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         let names = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         self.module.mentions.push(Mention { line: path.span().start().line, path: names });
         visit::visit_path(self, path);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        let line = call.method.span().start().line;
+        self.module.methods.push(Mention { line, path: vec![call.method.to_string()] });
+        visit::visit_expr_method_call(self, call);
     }
 
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {

@@ -27,7 +27,7 @@ const MAX_FOUND: usize = 16;
 ///
 /// Notes have no time, and an address is used again. So one is only inferred, and of several each may be it.
 pub fn fitting_tensors(snapshot: &Snapshot, device: DeviceId, allocation: &Allocation) -> Vec<FittingTensor> {
-    let text = |id| snapshot.strings.get(id).into_owned();
+    let text = |id| snapshot.strings.name(id).into_owned();
     let mut found: Vec<FittingTensor> = Vec::new();
     for tensor in snapshot.tensors.at(device, allocation.addr) {
         let shape = snapshot.tensors.dimensions(tensor.shape);
@@ -58,7 +58,7 @@ pub fn tensors_text(tensors: &[FittingTensor]) -> Option<String> {
 }
 
 fn tensor_bytes(snapshot: &Snapshot, tensor: &RecordedTensor) -> Option<i64> {
-    let element_bytes = element_bytes(&snapshot.strings.get(tensor.dtype))?;
+    let element_bytes = element_bytes(&snapshot.strings.name(tensor.dtype))?;
     let dimensions = snapshot.tensors.dimensions(tensor.shape);
     dimensions.iter().try_fold(element_bytes, |bytes, &dimension| bytes.checked_mul(dimension))
 }

@@ -116,9 +116,8 @@ fn with_category(
         texts::has_any(category.key(), needles) || texts::has_any(category.label(), needles)
     };
     let is_named = Category::ALL.map(named);
-    let contexts = timeline.events.contexts().iter();
-    let is_recorded: Vec<bool> =
-        contexts.map(|context| texts::has(snapshot, context.category, needles)).collect();
+    let contexts = timeline.events.contexts();
+    let is_recorded = texts::contexts_with(snapshot, contexts, |context| [context.category], needles);
     let ids = (0..timeline.lifetimes.len() as u32).into_par_iter().map(AllocId);
     ids.map(|id| {
         let event = timeline.lifetimes.start(id).event();

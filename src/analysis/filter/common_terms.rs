@@ -5,7 +5,8 @@ use super::named_moments::NamedEvents;
 use super::notes::Notes;
 use super::texts;
 use crate::analysis::{EventRanges, Phases, RangeQuery};
-use crate::model::{Context, PoolKey, Snapshot, StackId, Timeline};
+use crate::model::{Allocation, Context, PoolKey, Snapshot, StackId, Timeline};
+use rayon::prelude::*;
 
 /// A test, by what it looks at: that decides how often it has to be answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,10 +128,19 @@ impl StackTest {
 }
 
 impl ContextTest {
-    pub(super) fn holds(&self, snapshot: &Snapshot, context: &Context) -> bool {
+    /// By context of the events and of the allocations from before the first event, whether the test holds.
+    pub(super) fn by_context(&self, snapshot: &Snapshot, timeline: &Timeline) -> Vec<bool> {
         match self {
-            Self::Stream(streams) => context.stream.is_some_and(|stream| streams.contains(&stream)),
-            Self::Meta(needles) => texts::metadata_has(snapshot, context, needles),
+            Self::Stream(streams) => {
+                by_context(timeline, |context| context.stream.is_some_and(|stream| streams.contains(&stream)))
+            }
+            Self::Meta(needles) => {
+                let contexts = timeline.events.contexts();
+                let mut out = texts::contexts_with(snapshot, contexts, texts::metadata, needles);
+                // What is older than the recording has no metadata.
+                out.resize(out.len() + timeline.lifetimes.initial_count(), false);
+                out
+            }
         }
     }
 }
@@ -195,4 +205,28 @@ impl RowCheck {
 #[inline]
 fn is_within(n: i64, intervals: &[Interval]) -> bool {
     intervals.iter().any(|interval| interval.contains(n))
+}
+
+/// A table by context, that of the events first, then one for each allocation from before the
+/// first event, whose context no event has.
+pub(super) fn by_context(timeline: &Timeline, holds: impl Fn(&Context) -> bool + Sync) -> Vec<bool> {
+    let lifetimes = &timeline.lifetimes;
+    let initial = lifetimes.ids().take(lifetimes.initial_count());
+    let initial = initial.map(|id| holds(&context_of(&timeline.allocation(id))));
+    let mut out: Vec<bool> = timeline.events.contexts().par_iter().map(&holds).collect();
+    out.extend(initial);
+    out
+}
+
+/// All that is known of an allocation from before the first event.
+fn context_of(allocation: &Allocation) -> Context {
+    Context {
+        stream: allocation.stream,
+        pool: allocation.pool,
+        compile_context: None,
+        user_metadata: None,
+        internal_metadata: None,
+        category: None,
+        forward_stack: StackId::EMPTY,
+    }
 }

@@ -1,13 +1,12 @@
 //! The terms of a query made ready for one device: what is the same for all rows with one stack, or with
 //! one context, is in tables, so that a row costs a few look-ups.
 
-use super::common_terms::{CommonTest, PoolIs, Row, RowCheck};
+use super::common_terms::{CommonTest, PoolIs, Row, RowCheck, by_context};
 use super::notes::Notes;
 use super::term::{Term, Test};
 use crate::analysis::Phases;
 use crate::analysis::segments::pools::lacks_pools;
-use crate::model::{Allocation, Context, Snapshot, StackId, Timeline};
-use rayon::prelude::*;
+use crate::model::{Context, Snapshot, Timeline};
 
 /// Terms that must all hold. `C` are the checks that only the query's subject has.
 #[derive(Debug)]
@@ -89,8 +88,7 @@ impl<C> Conditions<C> {
         match test {
             CommonTest::Stack(test) => and(&mut self.by_stack, is_negated, test.by_stack(snapshot)),
             CommonTest::Context(test) => {
-                let holds = by_context(timeline, |context| test.holds(snapshot, context));
-                and(&mut self.by_context, is_negated, holds);
+                and(&mut self.by_context, is_negated, test.by_context(snapshot, timeline));
             }
             CommonTest::Pool(pools) if lacks_pools(timeline) => {
                 let check = Check::Listed(in_pools(pools, timeline));
@@ -154,28 +152,5 @@ fn and(all: &mut Vec<bool>, is_negated: bool, holds: Vec<bool>) {
         all.extend(holds);
     } else {
         all.iter_mut().zip(holds).for_each(|(all, holds)| *all &= holds);
-    }
-}
-
-/// A table by context, in the order of [`Conditions::by_context`].
-fn by_context(timeline: &Timeline, holds: impl Fn(&Context) -> bool + Sync) -> Vec<bool> {
-    let lifetimes = &timeline.lifetimes;
-    let initial = lifetimes.ids().take(lifetimes.initial_count());
-    let initial = initial.map(|id| holds(&context_of(&timeline.allocation(id))));
-    let mut out: Vec<bool> = timeline.events.contexts().par_iter().map(&holds).collect();
-    out.extend(initial);
-    out
-}
-
-/// All that is known of an allocation from before the first event.
-fn context_of(allocation: &Allocation) -> Context {
-    Context {
-        stream: allocation.stream,
-        pool: allocation.pool,
-        compile_context: None,
-        user_metadata: None,
-        internal_metadata: None,
-        category: None,
-        forward_stack: StackId::EMPTY,
     }
 }

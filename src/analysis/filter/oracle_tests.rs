@@ -131,7 +131,7 @@ impl Plain {
             Self::Contains(addr) => {
                 row.addr.is_some_and(|start| (start..start + row.size.max(1) as u64).contains(&addr))
             }
-            Self::MetaHas(text) => row.metadata.is_some_and(|id| snapshot.strings.get(id).contains(text)),
+            Self::MetaHas(text) => row.metadata.is_some_and(|id| snapshot.strings.whole(id).contains(text)),
             Self::Within(first, last) => first <= row.event && row.event <= last,
             Self::After(event) => i64::from(event) < row.event,
             Self::BeforeEvent(event) => row.event < i64::from(event),

@@ -22,14 +22,17 @@ pub(super) fn has_any(text: &str, needles: &[String]) -> bool {
 
 /// By stack, whether any frame reads like one of the needles: `file:line function`.
 pub(super) fn stacks_with(snapshot: &Snapshot, needles: &[String]) -> Vec<bool> {
-    let has_needle = of_frames(snapshot, |text| has_any(text, needles));
+    let frames = (0..snapshot.frames.len() as u32).map(|id| snapshot.frames.get(FrameId(id)));
+    let has_needle = strings_with(snapshot, frames.flat_map(|frame| [frame.file, frame.name]), needles);
     // A needle that is in neither text alone may be in both: then it has no more of each than its own length.
     let longest = needles.iter().map(|needle| needle.chars().count()).max().unwrap_or_default();
     let is_hit = by_frame(snapshot, |id| {
         let Frame { file, line, name, .. } = snapshot.frames.get(id);
         let is_between = || {
-            let (file, name) =
-                (last(snapshot.strings.bytes(file), longest), first(snapshot.strings.bytes(name), longest));
+            let (file, name) = (
+                last(snapshot.strings.whole_bytes(file), longest),
+                first(snapshot.strings.name_bytes(name), longest),
+            );
             !file.is_empty() && has_any(&format!("{file}:{line} {name}"), needles)
         };
         has_needle[file.0 as usize] || has_needle[name.0 as usize] || is_between()
@@ -37,17 +40,13 @@ pub(super) fn stacks_with(snapshot: &Snapshot, needles: &[String]) -> Vec<bool> 
     by_stack(snapshot, |frames| frames.iter().any(|frame| is_hit[frame.index()]))
 }
 
-/// By string, whether it is in a frame and holds what is looked for. Thousands of frames may share a name of megabytes, which is
-/// read once.
-fn of_frames(snapshot: &Snapshot, has: impl Fn(&str) -> bool + Sync) -> Vec<bool> {
+/// By string, whether it is one of these and has any of the needles. Thousands of frames and events may share a text of
+/// megabytes, which is read once.
+fn strings_with(snapshot: &Snapshot, texts: impl Iterator<Item = StrId>, needles: &[String]) -> Vec<bool> {
     let mut is_looked_at = vec![false; snapshot.strings.len()];
-    for id in (0..snapshot.frames.len() as u32).map(FrameId) {
-        let Frame { file, name, .. } = snapshot.frames.get(id);
-        is_looked_at[file.0 as usize] = true;
-        is_looked_at[name.0 as usize] = true;
-    }
+    texts.for_each(|text| is_looked_at[text.index()] = true);
     let strings = is_looked_at.into_par_iter().enumerate();
-    strings.map(|(id, is_in)| is_in && has(&snapshot.strings.get(StrId(id as u32)))).collect()
+    strings.map(|(id, is_in)| is_in && has_any(&snapshot.strings.whole(StrId(id as u32)), needles)).collect()
 }
 
 /// The most bytes of a character.
@@ -86,13 +85,19 @@ fn by_stack(snapshot: &Snapshot, of: impl Fn(&[FrameId]) -> bool + Send + Sync) 
     stacks.map(|id| of(snapshot.stacks.frames(StackId(id)))).collect()
 }
 
-/// Whether any metadata of an event has one of the needles.
-pub(super) fn metadata_has(snapshot: &Snapshot, context: &Context, needles: &[String]) -> bool {
-    let all = [context.user_metadata, context.internal_metadata, context.compile_context];
-    all.into_iter().any(|text| has(snapshot, text, needles))
+/// By context of a device's events, whether one of its texts has any of the needles.
+pub(super) fn contexts_with<const N: usize>(
+    snapshot: &Snapshot,
+    contexts: &[Context],
+    texts: impl Fn(&Context) -> [Option<StrId>; N],
+    needles: &[String],
+) -> Vec<bool> {
+    let has_needle = strings_with(snapshot, contexts.iter().flat_map(&texts).flatten(), needles);
+    let has_any = |context| texts(context).into_iter().flatten().any(|text| has_needle[text.index()]);
+    contexts.iter().map(has_any).collect()
 }
 
-/// Whether a text that may be missing has one of the needles.
-pub(super) fn has(snapshot: &Snapshot, text: Option<StrId>, needles: &[String]) -> bool {
-    text.is_some_and(|id| has_any(&snapshot.strings.get(id), needles))
+/// The metadata of an event.
+pub(super) fn metadata(context: &Context) -> [Option<StrId>; 3] {
+    [context.user_metadata, context.internal_metadata, context.compile_context]
 }

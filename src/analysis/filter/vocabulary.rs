@@ -1,10 +1,9 @@
 //! Values that a query about one device can have, from its recording.
 
-use super::texts;
 use crate::analysis::segments::pools::{PoolPlaces, lacks_pools};
-use crate::analysis::{is_internal, site_frame};
+use crate::analysis::{SiteFrame, by_function, is_internal, printable};
 use crate::model::{
-    Action, Context, DeviceId, EventTable, FrameId, PoolKey, Snapshot, StackId, StrId, Timeline,
+    Action, Context, DeviceId, EventTable, Frame, FrameId, PoolKey, Snapshot, StackId, StrId, Timeline,
 };
 use crate::units;
 use foldhash::HashMap;
@@ -131,7 +130,7 @@ fn actions(snapshot: &Snapshot, events: &EventTable) -> Vec<(String, usize)> {
 
 fn readable(snapshot: &Snapshot, counts: BTreeMap<StrId, usize>) -> Vec<(String, usize)> {
     let texts = by_count(counts).into_iter();
-    texts.filter_map(|(id, count)| Some((readable_text(&snapshot.strings.get(id))?, count))).collect()
+    texts.filter_map(|(id, count)| Some((readable_text(&snapshot.strings.name(id))?, count))).collect()
 }
 
 /// A text that can be offered: short, of one line, and the same as what is searched.
@@ -142,7 +141,10 @@ fn readable_text(text: &str) -> Option<String> {
 
 /// Functions and files of the stacks, each counted once per allocation.
 fn names(snapshot: &Snapshot, allocations_by_stack: &[usize]) -> Vec<Name> {
-    let is_own = texts::by_frame(snapshot, |id| !is_internal(&site_frame(snapshot, id)));
+    let is_own = by_function(snapshot, |Frame { file, .. }| {
+        let file = printable(snapshot, file);
+        !is_internal(&SiteFrame { file, line: 0, name: String::new() })
+    });
     // By string: the last stack that had it, allocations, and whether any frame of it is the user's.
     let mut found: Vec<(u32, usize, bool)> = vec![(0, 0, false); snapshot.strings.len()];
     for (stack, &count) in (0..).zip(allocations_by_stack).skip(1).filter(|(_, count)| **count != 0) {
@@ -160,7 +162,7 @@ fn names(snapshot: &Snapshot, allocations_by_stack: &[usize]) -> Vec<Name> {
     let mut by_text: HashMap<String, (usize, bool)> = HashMap::default();
     for (id, &(_, allocations, is_own)) in (0..).map(StrId).zip(&found).filter(|(_, f)| f.1 != 0) {
         // Files of different folders with the same name share an entry.
-        if let Some(text) = readable_text(units::basename(&snapshot.strings.get(id))) {
+        if let Some(text) = readable_text(units::basename(&snapshot.strings.path(id))) {
             let entry = by_text.entry(text).or_default();
             *entry = (entry.0.max(allocations), entry.1 || is_own);
         }

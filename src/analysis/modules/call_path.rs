@@ -1,6 +1,7 @@
 //! The path of modules that a stack shows, outermost first.
 
 use crate::analysis::attribution::knowledge::{Role, frame_role};
+use crate::analysis::by_function;
 use crate::model::{Frame, FrameId, Snapshot, StackId, StrId};
 
 /// One module of a path.
@@ -74,34 +75,26 @@ enum FrameKind {
     Compiled,
 }
 
-/// Reads stacks; each frame is understood once.
+/// Reads stacks; each function is understood once.
 pub(super) struct PathReader<'a> {
     snapshot: &'a Snapshot,
-    known: Vec<Option<(FrameKind, Flow)>>,
+    /// By frame.
+    known: Vec<(FrameKind, Flow)>,
 }
 
 impl<'a> PathReader<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
-        Self { snapshot, known: vec![None; snapshot.frames.len()] }
-    }
-
-    fn understand(&mut self, id: FrameId) -> (FrameKind, Flow) {
-        if let Some(known) = self.known.get(id.index()).copied().flatten() {
-            return known;
-        }
-        let Frame { file, name, .. } = self.snapshot.frames.get(id);
-        let file = self.snapshot.strings.path(file).replace('\\', "/");
-        let found = (kind_of(&file, &self.snapshot.strings.name(name)), flow_of(&file));
-        if let Some(known) = self.known.get_mut(id.index()) {
-            *known = Some(found);
-        }
-        found
+        let understand = |Frame { file, name, .. }: Frame| {
+            let file = snapshot.strings.path(file).replace('\\', "/");
+            (kind_of(&file, &snapshot.strings.name(name)), flow_of(&file))
+        };
+        Self { snapshot, known: by_function(snapshot, understand) }
     }
 
     /// The path that a stack shows.
-    pub(super) fn read(&mut self, stack: StackId) -> StackPath {
+    pub(super) fn read(&self, stack: StackId) -> StackPath {
         let frames = self.snapshot.stacks.frames(stack).iter().rev();
-        let frames: Vec<(FrameId, FrameKind)> = frames.map(|&id| (id, self.understand(id).0)).collect();
+        let frames: Vec<(FrameId, FrameKind)> = frames.map(|&id| (id, self.known[id.index()].0)).collect();
         let called = self.called(&frames);
         if !called.is_empty() {
             return StackPath::Called(called);
@@ -164,9 +157,9 @@ impl<'a> PathReader<'a> {
         Step { kind, file, function: name, from, flow: self.flow(callee), is_recomputed }
     }
 
-    /// How a module calls others, by a frame of it that was understood.
+    /// How a module calls others, by a frame of it.
     fn flow(&self, id: FrameId) -> Flow {
-        self.known.get(id.index()).copied().flatten().map_or(Flow::Any, |(_, flow)| flow)
+        self.known[id.index()].1
     }
 }
 

@@ -1,6 +1,7 @@
 //! Modules as a tree: each is below the one that calls or makes it.
 
 use super::call_path::{Step, StepKind};
+use crate::analysis::printable;
 use crate::model::Snapshot;
 use crate::units;
 use foldhash::HashMap;
@@ -110,17 +111,17 @@ fn class_key(snapshot: &Snapshot, step: &Step) -> String {
 
 /// The name of a module: its class, or the file and the function where that was not recorded.
 pub(super) fn name_of(snapshot: &Snapshot, step: &Step) -> String {
-    let function = units::printable_bytes(snapshot.strings.bytes(step.function));
+    let function = printable(snapshot, step.function);
     if let Some(class) = class_of(&function) {
         return class.to_owned();
     }
-    let file = units::printable_bytes(snapshot.strings.bytes(step.file));
+    let file = printable(snapshot, step.file);
     format!("{} {function}", units::basename(&file))
 }
 
 /// The line that calls or makes a module: `model.py:113`.
 pub(super) fn from_of(snapshot: &Snapshot, step: &Step) -> Option<String> {
     let (file, line) = step.from?;
-    let file = units::printable_bytes(snapshot.strings.bytes(file));
+    let file = printable(snapshot, file);
     Some(format!("{}:{line}", units::basename(&file)))
 }

@@ -4,6 +4,7 @@ use super::event_ranges::EventRanges;
 use crate::analysis::lanes::{RangeName, annotation_ranges};
 use crate::analysis::{Iterations, Phase, Phases};
 use crate::model::{Snapshot, Timeline};
+use std::collections::BTreeMap;
 
 /// A part of a recording as users name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +109,11 @@ impl RangeQuery {
 
 /// The events within annotations that have a text in their names, in any case.
 fn named(snapshot: &Snapshot, timeline: &Timeline, text: &str) -> Vec<[u32; 2]> {
-    let has_text = |name: RangeName| name.text(snapshot).to_lowercase().contains(text);
+    // Thousands of ranges may share a name.
+    let mut known: BTreeMap<RangeName, bool> = BTreeMap::new();
+    let mut has_text = |name: RangeName| {
+        *known.entry(name).or_insert_with(|| name.text(snapshot).to_lowercase().contains(text))
+    };
     let ranges = annotation_ranges(snapshot, timeline).into_iter().filter(|range| has_text(range.name));
     // A moment comes after its event.
     ranges.map(|range| range.moments.map(|moment| moment.0.saturating_sub(1))).collect()

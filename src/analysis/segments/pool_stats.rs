@@ -68,7 +68,7 @@ fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> 
     if !segment.is_expandable {
         return 0;
     }
-    let is_small = segment.kind.is_some_and(|kind| snapshot.strings.get(kind) == "small");
+    let is_small = segment.kind.is_some_and(|kind| snapshot.strings.is(kind, b"small"));
     let page = if is_small { SMALL_BUFFER } else { LARGE_BUFFER };
     // Pages are aligned to the segment's start; only those that are wholly free are unmapped.
     let whole_pages = |block: &Block| {

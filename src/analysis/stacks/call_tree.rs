@@ -6,7 +6,10 @@
 use super::frame_names::{FrameKey, FrameNames};
 use super::stack_totals::ClassWeight;
 use crate::model::{Snapshot, StackId};
+use crate::units;
+use foldhash::HashMap;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -16,6 +19,10 @@ const MAX_DEPTH: usize = 2_000;
 
 /// Number of frames of all stacks together that the tree has at most. They take 256 MiB.
 const MAX_FRAMES: usize = 64 << 20;
+
+/// Number of nodes of a tree, about at most. With all that answers keep for each they take 256 MiB. Thousands of long stacks that
+/// differ at the end next to the root share no node.
+const MAX_NODES: usize = 2 << 20;
 
 /// Stands for the absence of a node.
 const NONE: u32 = u32::MAX;
@@ -58,7 +65,7 @@ pub struct TreeOptions {
 /// The stacks that are too large for the tree. No program that people write has any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cut {
-    /// Number of stacks that end early in the tree.
+    /// Number of stacks whose rest is in a node for others.
     pub deep_stacks: usize,
     /// Number of stacks that are not in the tree. Their weight belongs to the root.
     pub left_out_stacks: usize,
@@ -76,13 +83,15 @@ pub struct CallTree {
     end: Vec<u32>,
     /// The node at which each stack ends; [`NONE`] for stacks that are not in the tree.
     leaf: Vec<u32>,
+    /// Number of stacks in each node that stands for the rest of stacks.
+    others: HashMap<u32, u32>,
     cut: Cut,
 }
 
 impl CallTree {
     /// Build the tree of all stacks with which anything was allocated, on any device.
     pub fn build(snapshot: &Snapshot, names: &FrameNames, options: TreeOptions) -> Self {
-        let mut paths = Paths::new(MAX_DEPTH, MAX_FRAMES);
+        let mut paths = Paths::new([MAX_DEPTH, MAX_FRAMES, MAX_NODES]);
         for stack in allocation_stacks(snapshot) {
             paths.add(snapshot, names, options, stack);
         }
@@ -91,7 +100,7 @@ impl CallTree {
 
     /// Build a tree of paths of frames from the root, which are stacks by their numbers.
     pub(in crate::analysis) fn of_paths(paths: &[Vec<FrameKey>], names: &FrameNames) -> Self {
-        let mut all = Paths::new(MAX_DEPTH, MAX_FRAMES);
+        let mut all = Paths::new([MAX_DEPTH, MAX_FRAMES, MAX_NODES]);
         for (stack, path) in (0..).map(StackId).zip(paths) {
             let start = all.frames.len();
             all.frames.extend(path.iter().take(all.max_depth + 1));
@@ -113,6 +122,20 @@ impl CallTree {
     /// True if no stack is in the tree.
     pub fn is_empty(&self) -> bool {
         self.len() <= 1
+    }
+
+    /// Number of stacks whose rest a node stands for; `None` for a node of one frame.
+    pub fn others(&self, node: NodeIx) -> Option<u32> {
+        self.others.get(&node.0).copied()
+    }
+
+    /// The name of a node: that of its frame, or how many stacks go on in it.
+    pub fn label<'n>(&self, names: &'n FrameNames, node: NodeIx) -> Cow<'n, str> {
+        let name = names.get(self.frame(node)).label.as_str();
+        match self.others(node) {
+            Some(stacks) => Cow::Owned(format!("{name} of {}", units::counted(stacks as usize, "stack"))),
+            None => Cow::Borrowed(name),
+        }
     }
 
     /// The stacks that are too large for the tree.
@@ -244,23 +267,22 @@ struct Paths {
     stacks: Vec<(StackId, Range<usize>)>,
     /// Stacks that would make `frames` too long.
     left_out: Vec<StackId>,
-    /// Number of stacks that are longer than `max_depth`.
-    deep_stacks: usize,
     /// The longest path.
     max_depth: usize,
     /// The most frames.
     max_frames: usize,
+    max_nodes: usize,
 }
 
 impl Paths {
-    fn new(max_depth: usize, max_frames: usize) -> Self {
+    fn new([max_depth, max_frames, max_nodes]: [usize; 3]) -> Self {
         Self {
             frames: Vec::new(),
             stacks: Vec::new(),
             left_out: Vec::new(),
-            deep_stacks: 0,
             max_depth,
             max_frames,
+            max_nodes,
         }
     }
 
@@ -283,10 +305,8 @@ impl Paths {
 
     /// The frames from `start` on are the path of a stack.
     fn end_path(&mut self, stack: StackId, start: usize) {
-        if start + self.max_depth < self.frames.len() {
-            self.frames.truncate(start + self.max_depth);
-            self.deep_stacks += 1;
-        }
+        // One frame more than fits shows that the stack goes on.
+        self.frames.truncate(start + self.max_depth + 1);
         if self.max_frames < self.frames.len() {
             self.frames.truncate(start);
             self.left_out.push(stack);
@@ -301,23 +321,56 @@ impl Paths {
         self.stacks.par_sort_unstable_by(|(a, path_a), (b, path_b)| {
             frames[path_a.clone()].cmp(&frames[path_b.clone()]).then(a.cmp(b))
         });
+        let depth = self.depth();
         let mut tree = CallTree {
             options,
             parent: vec![NONE],
             frame: vec![names.no_stack()],
             end: vec![0],
             leaf: vec![NONE; stacks],
-            cut: Cut { deep_stacks: self.deep_stacks, left_out_stacks: self.left_out.len() },
+            others: HashMap::default(),
+            cut: Cut { deep_stacks: 0, left_out_stacks: self.left_out.len() },
         };
         let mut open: Vec<u32> = vec![NodeIx::ROOT.0];
+        let mut cut_path = Vec::with_capacity(depth + 1);
         for (stack, path) in &self.stacks {
-            tree.append(*stack, &frames[path.clone()], &mut open);
+            let path = &self.frames[path.clone()];
+            if path.len() <= depth {
+                tree.append(*stack, path, &mut open);
+                continue;
+            }
+            cut_path.clear();
+            cut_path.extend(&path[..depth]);
+            cut_path.push(names.others());
+            tree.append(*stack, &cut_path, &mut open);
+            *tree.others.entry(tree.leaf[stack.index()]).or_default() += 1;
+            tree.cut.deep_stacks += 1;
         }
         tree.close(&mut open, 0);
         for stack in self.left_out {
             tree.leaf[stack.index()] = NodeIx::ROOT.0;
         }
         tree
+    }
+
+    /// Number of frames of each path for which there are nodes, counted from the root: as many as fit. Paths are sorted.
+    fn depth(&self) -> usize {
+        let mut nodes_at = vec![0usize; self.max_depth + 2];
+        let mut last: &[FrameKey] = &[];
+        for (_, path) in &self.stacks {
+            let path = &self.frames[path.clone()];
+            let shared = last.iter().zip(path).take_while(|(a, b)| a == b).count();
+            nodes_at[shared + 1..=path.len()].iter_mut().for_each(|nodes| *nodes += 1);
+            last = path;
+        }
+        let mut nodes = 0usize;
+        let fits = nodes_at[1..=self.max_depth].iter().take_while(|&&here| {
+            nodes += here;
+            // Each of these may have one more for the rest.
+            nodes + here <= self.max_nodes
+        });
+        let depth = fits.count();
+        if nodes_at.iter().sum::<usize>() <= self.max_nodes { self.max_depth } else { depth }
     }
 }
 

@@ -97,20 +97,62 @@ fn deep_and_too_many_stacks_are_cut_and_keep_their_weight() {
     let snapshot = recording.finish();
     let names = FrameNames::new(&snapshot);
     for direction in BOTH {
-        let mut paths = Paths::new(10, 100);
+        let mut paths = Paths::new([10, 100, 100]);
         paths.add(&snapshot, &names, options(direction), shallow);
         paths.add(&snapshot, &names, options(direction), deep);
         let tree = paths.into_tree(options(direction), &names, snapshot.stacks.len());
-        assert_eq!(tree.len(), 1 + 2 + 10);
+        assert_eq!(tree.len(), 1 + 2 + 10 + 1);
+        let rest = tree.leaf_of(deep).expect("it is in the tree");
+        assert_eq!((tree.path(rest).len(), tree.others(rest)), (1 + 10 + 1, Some(1)));
         assert_eq!(tree.cut(), Cut { deep_stacks: 1, left_out_stacks: 0 });
     }
-    let mut paths = Paths::new(10, 5);
+    let mut paths = Paths::new([10, 5, 100]);
     paths.add(&snapshot, &names, TreeOptions::default(), shallow);
     paths.add(&snapshot, &names, TreeOptions::default(), deep);
     let tree = paths.into_tree(TreeOptions::default(), &names, snapshot.stacks.len());
-    assert_eq!(tree.cut(), Cut { deep_stacks: 1, left_out_stacks: 1 });
+    assert_eq!(tree.cut(), Cut { deep_stacks: 0, left_out_stacks: 1 });
     assert_eq!(tree.leaf_of(deep), Some(NodeIx::ROOT));
     assert_eq!(tree.inclusive([(shallow, 3), (deep, 4)])[0], 7);
+}
+
+#[test]
+fn what_a_tree_has_no_room_for_is_one_node_below_each_branch() {
+    // Ten stacks that differ at their outermost frame, and five that share it.
+    let texts: Vec<Vec<String>> = (0..15)
+        .map(|i: i32| {
+            let outermost = format!("main.py:{} main", i.min(10));
+            let inner = (0..20).map(|depth| format!("model.py:{depth} f{}", if depth == 0 { i } else { 0 }));
+            inner.chain([outermost]).collect()
+        })
+        .collect();
+    let texts: Vec<Vec<&str>> =
+        texts.iter().map(|stack| stack.iter().map(String::as_str).collect()).collect();
+    let stacks: Vec<&[&str]> = texts.iter().map(Vec::as_slice).collect();
+    let snapshot = allocated_with(&stacks);
+    let names = FrameNames::new(&snapshot);
+    let options = options(Direction::CallersFirst);
+    let tree = |max_nodes| {
+        let mut paths = Paths::new([100, 10_000, max_nodes]);
+        allocation_stacks(&snapshot).for_each(|stack| paths.add(&snapshot, &names, options, stack));
+        paths.into_tree(options, &names, snapshot.stacks.len())
+    };
+    let weights = || (1..=15).map(|stack| (StackId(stack), i128::from(stack)));
+    for max_nodes in [0, 11, 30, 60, 100, 235, 1000] {
+        let tree = tree(max_nodes);
+        assert!(tree.len() <= max_nodes.max(1) + 1, "{} nodes", tree.len());
+        let sums = tree.inclusive(weights());
+        assert_eq!(sums[0], 120);
+        let others = (0..tree.len() as u32).map(NodeIx).filter_map(|node| tree.others(node));
+        assert_eq!(others.sum::<u32>() as usize, tree.cut().deep_stacks);
+        if max_nodes == 30 {
+            assert_eq!((tree.len(), tree.cut().deep_stacks), (1 + 11 + 11, 15));
+            let shared =
+                tree.children(NodeIx::ROOT).find(|&node| sums[node.index()] == 65).expect("it is shared");
+            let rest = tree.children(shared).next().expect("it goes on");
+            assert_eq!(tree.label(&names, rest), "other frames of 5 stacks");
+        }
+    }
+    assert_eq!(tree(1000).cut(), Cut::default());
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! The names of a file's frames, each different one once, in the order of their text.
 
 use super::native_frame::{NativeRank, is_in_library, is_library, short_name};
-use super::site::{NO_STACK, SiteRank, best_place, frame_line, is_internal, site_rank};
-use super::site_frame::{SiteFrame, site_frame};
-use crate::model::{Frame, FrameId, Snapshot, StackId};
+use super::site::{NO_STACK, Owner, SiteRank, best_place, frame_line, is_internal, site_rank};
+use super::site_frame::SiteFrame;
+use crate::analysis::printable;
+use crate::model::{Frame, FrameId, Snapshot, StackId, StrId};
 use crate::units;
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
 
 /// A frame with a name of its own, as an index into [`FrameNames`]. Keys are in the order of file name,
@@ -20,6 +21,9 @@ impl FrameKey {
         self.0 as usize
     }
 }
+
+/// The name of frames for which there is no room.
+const OTHERS: &str = "other frames";
 
 /// The name of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +44,15 @@ impl FrameName {
     /// The function alone.
     pub fn function(&self) -> &str {
         self.label.get(self.function_at..).unwrap_or_default()
+    }
+
+    /// The owner of its code.
+    pub fn owner(&self) -> Owner {
+        match self.rank {
+            SiteRank::User => Owner::User,
+            SiteRank::Package => Owner::Package,
+            SiteRank::Torch | SiteRank::Native(_) => Owner::Runtime,
+        }
     }
 
     /// Whether it is compiled code, which has no lines that a reader could look up.
@@ -67,6 +80,8 @@ pub struct FrameNames {
     names: Vec<FrameName>,
     /// The name of the absence of a stack.
     no_stack: FrameKey,
+    /// The name of the frames for which a tree has no room.
+    others: FrameKey,
     /// The key of each frame.
     by_frame: Vec<FrameKey>,
 }
@@ -76,12 +91,15 @@ impl FrameNames {
     pub fn new(snapshot: &Snapshot) -> Self {
         let mut readable: Vec<(Frame, FrameId)> = Vec::new();
         let mut seen: HashMap<Frame, u32> = HashMap::default();
+        let mut libraries: HashMap<StrId, bool> = HashMap::default();
         let frames = (0..snapshot.frames.len() as u32).map(FrameId);
         let same: Vec<u32> = frames
             .map(|id| {
                 let frame = snapshot.frames.get(id);
                 // Of frames in a library the line is an address, which names do not show.
-                let is_address = is_library(&snapshot.strings.path(frame.file));
+                let is_address = *libraries
+                    .entry(frame.file)
+                    .or_insert_with(|| is_library(&snapshot.strings.path(frame.file)));
                 let line = if is_address { 0 } else { frame.line };
                 let frame = Frame { fx: None, line, ..frame };
                 *seen.entry(frame).or_insert_with(|| {
@@ -90,29 +108,30 @@ impl FrameNames {
                 })
             })
             .collect();
-        let texts: Vec<SiteFrame> = readable.par_iter().map(|&(_, id)| site_frame(snapshot, id)).collect();
+        let texts = Texts::of(snapshot, readable.iter().map(|&(frame, _)| frame));
         let mut order: Vec<u32> = (0..readable.len() as u32).collect();
-        let text = |i: u32| {
-            let SiteFrame { file, line, name } = &texts[i as usize];
-            // The index comes last and makes the order total, so that keys are the same in every run.
-            (units::basename(file), *line, name, file, i)
-        };
-        order.par_sort_unstable_by(|&a, &b| text(a).cmp(&text(b)));
+        // The index comes last and makes the order total, so that keys are the same in every run.
+        order.par_sort_unstable_by_key(|&i| (texts.place(readable[i as usize].0), i));
         let mut key_of = vec![FrameKey(0); readable.len()];
         for (key, &i) in (0..).zip(&order) {
             key_of[i as usize] = FrameKey(key);
         }
         let no_stack = FrameKey(order.len() as u32);
-        let mut names: Vec<FrameName> =
-            order.par_iter().map(|&i| name(&texts[i as usize], readable[i as usize].1)).collect();
-        names.push(FrameName {
-            label: NO_STACK.to_owned(),
+        let mut names: Vec<FrameName> = order
+            .par_iter()
+            .map(|&i| readable[i as usize])
+            .map(|(frame, id)| name(&texts.frame(frame), id))
+            .collect();
+        let nameless = |label: &str| FrameName {
+            label: label.to_owned(),
             function_at: 0,
             is_internal: true,
             rank: SiteRank::Native(NativeRank::Noise),
             frame: None,
-        });
-        Self { names, no_stack, by_frame: same.into_iter().map(|i| key_of[i as usize]).collect() }
+        };
+        names.extend([NO_STACK, OTHERS].map(nameless));
+        let others = FrameKey(no_stack.0 + 1);
+        Self { names, no_stack, others, by_frame: same.into_iter().map(|i| key_of[i as usize]).collect() }
     }
 
     /// The name of a frame.
@@ -130,6 +149,11 @@ impl FrameNames {
     /// The key that stands for the absence of a stack.
     pub fn no_stack(&self) -> FrameKey {
         self.no_stack
+    }
+
+    /// The key that stands for the frames of stacks for which a tree has no room.
+    pub(super) fn others(&self) -> FrameKey {
+        self.others
     }
 
     /// Add a frame of another file, with a remark behind its label. Its key follows all others.
@@ -161,6 +185,63 @@ impl FrameNames {
     }
 }
 
+/// The different texts of frames: each is read once, and compared with others once, however many frames share it.
+struct Texts {
+    text: HashMap<StrId, Text>,
+}
+
+/// A text, and its place in the order of all, as a whole and without folders.
+struct Text {
+    text: String,
+    whole_rank: u32,
+    base_rank: u32,
+}
+
+impl Texts {
+    fn of(snapshot: &Snapshot, frames: impl Iterator<Item = Frame>) -> Self {
+        let ids: HashSet<StrId> = frames.flat_map(|frame| [frame.file, frame.name]).collect();
+        let mut texts: Vec<(String, StrId)> =
+            ids.into_par_iter().map(|id| (printable(snapshot, id), id)).collect();
+        texts.par_sort_unstable();
+        let whole_ranks = ranks(texts.iter().map(|(text, _)| text.as_str()));
+        let mut by_base: Vec<usize> = (0..texts.len()).collect();
+        let base = |at: usize| units::basename(&texts[at].0);
+        by_base.par_sort_unstable_by(|&a, &b| base(a).cmp(base(b)));
+        let mut base_ranks = vec![0; texts.len()];
+        for (&at, rank) in by_base.iter().zip(ranks(by_base.iter().map(|&at| base(at)))) {
+            base_ranks[at] = rank;
+        }
+        let ranks = whole_ranks.into_iter().zip(base_ranks);
+        let text = texts
+            .into_iter()
+            .zip(ranks)
+            .map(|((text, id), (whole_rank, base_rank))| (id, Text { text, whole_rank, base_rank }));
+        Self { text: text.collect() }
+    }
+
+    /// The place of a frame in the order of file name, line, function and path.
+    fn place(&self, frame: Frame) -> (u32, i64, u32, u32) {
+        let (file, name) = (&self.text[&frame.file], &self.text[&frame.name]);
+        (file.base_rank, frame.line, name.whole_rank, file.whole_rank)
+    }
+
+    fn frame(&self, frame: Frame) -> SiteFrame {
+        let text = |id| self.text[&id].text.clone();
+        SiteFrame { file: text(frame.file), line: frame.line, name: text(frame.name) }
+    }
+}
+
+/// The place of each text among those that differ, in their order.
+fn ranks<'t>(sorted: impl Iterator<Item = &'t str>) -> Vec<u32> {
+    let (mut rank, mut last) = (0, None);
+    let ranked = sorted.map(|text| {
+        rank += u32::from(last.is_some_and(|last| last != text));
+        last = Some(text);
+        rank
+    });
+    ranked.collect()
+}
+
 fn name(text: &SiteFrame, frame: FrameId) -> FrameName {
     let label = frame_line(text);
     let function = if is_in_library(text) { short_name(&text.name) } else { &text.name };
@@ -188,7 +269,7 @@ mod tests {
         let snapshot = recording.finish();
         let names = FrameNames::new(&snapshot);
         let labels: Vec<&str> = names.all().iter().map(|name| name.label.as_str()).collect();
-        assert_eq!(labels, ["a.py:20 g", "a.py:100 g", "b.py:9 f", "no stack recorded"]);
+        assert_eq!(labels, ["a.py:20 g", "a.py:100 g", "b.py:9 f", "no stack recorded", "other frames"]);
         assert_eq!((names.get(FrameKey(1)).function(), names.get(FrameKey(1)).short()), ("g", "a.py:100"));
         assert_eq!(names.get(FrameKey(3)).short(), "no stack recorded");
         assert_eq!(snapshot.frames.len(), 4);
@@ -211,7 +292,7 @@ mod tests {
         let mut recording = Recording::default();
         recording.stack(&["model.py:3 Forward", "train.py:9 main"]);
         let names = FrameNames::new(&recording.finish());
-        assert_eq!(names.search("FORWARD "), [true, false, false]);
-        assert_eq!(names.search(" "), [false, false, false]);
+        assert_eq!(names.search("FORWARD "), [true, false, false, false]);
+        assert_eq!(names.search(" "), [false; 4]);
     }
 }

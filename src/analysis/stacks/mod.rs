@@ -1,5 +1,6 @@
 //! Stacks: the names of frames and allocation sites, the call tree, and totals by stack and by site.
 
+mod by_function;
 mod call_tree;
 mod frame_names;
 mod native_frame;
@@ -12,6 +13,7 @@ mod stack_totals;
 #[cfg(test)]
 pub(crate) mod fixture;
 
+pub(crate) use by_function::by_function;
 pub use call_tree::{CallTree, Cut, Direction, NodeIx, TreeOptions};
 pub use frame_names::{FrameKey, FrameName, FrameNames};
 pub use site::{Owner, frame_line, is_internal, owner, site_label, site_place, stack_lines};

@@ -121,9 +121,10 @@ pub fn site_place(frames: &[SiteFrame]) -> Option<usize> {
 /// The site of a stack in one line: its first frame of the user's own code, else of a package, else of torch,
 /// else the compiled function with the best rank.
 pub fn site_label(snapshot: &Snapshot, stack: StackId) -> String {
-    let frames: Vec<SiteFrame> =
-        snapshot.stacks.frames(stack).iter().map(|&id| site_frame(snapshot, id)).collect();
-    site_place(&frames).map_or_else(|| NO_STACK.to_owned(), |at| frame_line(&frames[at]))
+    let frames = snapshot.stacks.frames(stack);
+    // Frames are read up to the first of the user's own.
+    let place = best_place(frames.iter().map(|&id| site_rank(&site_frame(snapshot, id))));
+    place.map_or_else(|| NO_STACK.to_owned(), |at| frame_line(&site_frame(snapshot, frames[at])))
 }
 
 /// The whole stack, a line for each frame, innermost first.

@@ -1,7 +1,7 @@
 //! Frames as text.
 
+use crate::analysis::printable;
 use crate::model::{Frame, FrameId, Snapshot};
-use crate::units;
 
 /// A frame as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,9 +17,5 @@ pub struct SiteFrame {
 /// The text of a frame, with control characters replaced.
 pub fn site_frame(snapshot: &Snapshot, id: FrameId) -> SiteFrame {
     let Frame { file, line, name, .. } = snapshot.frames.get(id);
-    SiteFrame {
-        file: units::printable_bytes(snapshot.strings.bytes(file)),
-        line,
-        name: units::printable_bytes(snapshot.strings.bytes(name)),
-    }
+    SiteFrame { file: printable(snapshot, file), line, name: printable(snapshot, name) }
 }

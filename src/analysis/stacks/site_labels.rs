@@ -1,6 +1,6 @@
 //! The label of every stack, made once, and the order of the labels.
 
-use super::site_label;
+use super::frame_names::{FrameKey, FrameNames};
 use crate::model::{Snapshot, StackId};
 use rayon::prelude::*;
 
@@ -16,16 +16,22 @@ pub struct SiteLabels {
 impl SiteLabels {
     /// The labels of a file. The time grows with the number of frames in its stacks.
     pub fn new(snapshot: &Snapshot) -> Self {
+        let names = FrameNames::new(snapshot);
         let stacks = (0..snapshot.stacks.len() as u32).into_par_iter();
-        let mut labelled: Vec<(bool, String, u32)> = stacks
-            .map(|stack| (stack == StackId::EMPTY.0, site_label(snapshot, StackId(stack)), stack))
-            .collect();
+        let sites: Vec<FrameKey> = stacks.map(|stack| names.site(snapshot, StackId(stack))).collect();
+        let label = |stack: u32| names.get(sites[stack as usize]).label.as_str();
         // `false` sorts before `true`: the label of the empty stack comes last.
-        labelled.par_sort_unstable();
-        let mut out = Self { labels: Vec::new(), ranks: vec![0; labelled.len()] };
-        for (is_empty, label, stack) in labelled {
-            if is_empty || out.labels.last() != Some(&label) {
-                out.labels.push(label);
+        let place = |stack: u32| (stack == StackId::EMPTY.0, label(stack));
+        let mut order: Vec<u32> = (0..sites.len() as u32).collect();
+        order.par_sort_unstable_by(|&a, &b| {
+            let is_same =
+                sites[a as usize] == sites[b as usize] && a != StackId::EMPTY.0 && b != StackId::EMPTY.0;
+            if is_same { a.cmp(&b) } else { place(a).cmp(&place(b)).then(a.cmp(&b)) }
+        });
+        let mut out = Self { labels: Vec::new(), ranks: vec![0; sites.len()] };
+        for stack in order {
+            if stack == StackId::EMPTY.0 || out.labels.last().is_none_or(|last| last != label(stack)) {
+                out.labels.push(label(stack).to_owned());
             }
             out.ranks[stack as usize] = out.labels.len() as u32 - 1;
         }
@@ -57,6 +63,7 @@ impl SiteLabels {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::site_label;
     use crate::analysis::table_fixture::snapshot;
 
     #[test]

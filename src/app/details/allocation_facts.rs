@@ -1,6 +1,7 @@
 //! One allocation as text, put together once when it is selected.
 
 use super::facts::{FrameText, frames};
+use crate::analysis::printable;
 use crate::analysis::{
     Attribution, Basis, Lanes, RangeName, RuleId, fitting_tensors, site_label, stack_lines, tensors_text,
 };
@@ -158,7 +159,7 @@ fn purpose(
 
 /// Texts that the program, the compiler and torch attached to the event.
 fn recorded(snapshot: &Snapshot, event: &Event) -> Vec<(&'static str, String)> {
-    let text = |id: StrId| units::printable_bytes(snapshot.strings.bytes(id));
+    let text = |id: StrId| printable(snapshot, id);
     let fields = [
         ("Recorded category", event.category),
         ("User metadata", event.user_metadata),

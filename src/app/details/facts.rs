@@ -1,5 +1,6 @@
 //! Texts about failed requests and frames, put together once and then only shown.
 
+use crate::analysis::printable_lines;
 use crate::analysis::{SiteFrame, is_internal, site_frame, site_label};
 use crate::model::{FrameId, OomEvent, Recording, Snapshot, StackId, StrId};
 use crate::units;
@@ -48,7 +49,7 @@ pub(in crate::app) fn code(snapshot: &Snapshot, id: FrameId) -> Option<String> {
 /// Lines that `torch.compile` recorded about generated code: the node, and the model's own code.
 fn fx_lines(snapshot: &Snapshot, id: FrameId) -> Vec<String> {
     let Some(fx) = snapshot.frames.fx(snapshot.frames.get(id)) else { return Vec::new() };
-    let text = |id: StrId| units::printable_lines(&snapshot.strings.get(id));
+    let text = |id: StrId| printable_lines(snapshot, id);
     let node: Vec<String> = [fx.op, fx.name, fx.target].into_iter().flatten().map(text).collect();
     let node = (!node.is_empty()).then(|| format!("FX {}", node.join(" ")));
     let trace = fx.trace.map(text).unwrap_or_default();

@@ -145,7 +145,7 @@ fn node_ui(ui: &mut egui::Ui, shown: &Shown<'_>, node: NodeIx, weight: i128, fac
         }
     } else {
         let name = weighed.names.frames.get(weighed.tree.frame(node));
-        ui.label(theme::strong(name.label.as_str(), 13.0));
+        ui.label(theme::strong(weighed.tree.label(&weighed.names.frames, node), 13.0));
         let code = name.frame.and_then(|frame| code(shown.snapshot, frame));
         code.map(|code| ui.add(egui::Label::new(egui::RichText::new(code).monospace()).wrap()));
     }

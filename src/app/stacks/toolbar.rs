@@ -136,7 +136,7 @@ fn range_ui(ui: &mut egui::Ui, controls: &mut Controls, at: &mut Standpoint) {
 /// Notes on stacks that the tree leaves out. Only made-up recordings have such stacks.
 pub(in crate::app) fn cut_notes(cut: Cut) -> Vec<String> {
     let notes = [
-        (cut.deep_stacks, "stack is too deep and ends early", "stacks are too deep and end early"),
+        (cut.deep_stacks, "stack ends in \"other frames\"", "stacks end in \"other frames\""),
         (
             cut.left_out_stacks,
             "stack is not in the tree: there are too many",

@@ -2,6 +2,7 @@
 
 use crate::analysis::filter::Filter;
 use crate::cli::failure::Failure;
+use crate::cli::max_output::MaxOutput;
 use crate::cli::select::{NamedRange, Source, Target, parse_filter, parse_range};
 use crate::interchange::{Content, FORMATS, Format, TABLES, Table};
 use clap::Args;
@@ -53,6 +54,8 @@ pub(in crate::cli) struct ExportArgs {
     /// The file to write, or the folder of all tables; what is there is replaced. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) max_output: MaxOutput,
 }
 
 impl ExportArgs {

@@ -4,7 +4,7 @@ use super::args::ExportArgs;
 use super::progress_bar::with_bar;
 use super::selection::{Otherwise, selection};
 use crate::cli::failure::Failure;
-use crate::cli::output::Output;
+use crate::cli::max_output::Within;
 use crate::cli::table_folder::{table_path, write_folder};
 use crate::interchange::{OpenTable, Progress, Selection, TABLES, Table};
 use std::io;
@@ -27,7 +27,10 @@ fn one(args: &ExportArgs, table: &Table, open: OpenTable) -> Result<(), Failure>
     let recording = args.source.open()?;
     let selection = selection(args, &recording, Otherwise::Whole)?;
     let mut out = destination.open()?;
-    with_bar(table.count(&selection), "rows", |progress| write(&mut out, table, open, &selection, progress))?;
+    let mut budget = args.max_output.budget(&recording);
+    with_bar(table.count(&selection), "rows", |progress| {
+        write(budget.within(&mut out), table, open, &selection, progress)
+    })?;
     out.finish()
 }
 
@@ -40,20 +43,23 @@ fn all(args: &ExportArgs, folder: &Path, open: OpenTable) -> Result<(), Failure>
     let destinations: Vec<_> = destinations.collect::<Result<_, _>>()?;
     let recording = args.source.open()?;
     let selection = selection(args, &recording, Otherwise::Whole)?;
+    let mut budget = args.max_output.budget(&recording);
     let total = TABLES.iter().map(|table| table.count(&selection)).fold(0, u64::saturating_add);
     with_bar(total, "rows", |progress| {
         let tables = TABLES.into_iter().zip(destinations);
-        write_folder(folder, tables, |table, out| write(out, table, open, &selection, progress))
+        write_folder(folder, tables, |table, out| {
+            write(budget.within(out), table, open, &selection, progress)
+        })
     })
 }
 
 fn write(
-    out: &mut Output,
+    mut out: Within<'_>,
     table: &Table,
     open: OpenTable,
     selection: &Selection<'_>,
     progress: &mut Progress<'_>,
 ) -> io::Result<()> {
-    let mut writer = open(out, &table.columns());
+    let mut writer = open(&mut out, &table.columns());
     table.write(selection, &mut *writer, progress)
 }

@@ -25,6 +25,9 @@ fn run(args: &ExportArgs, write: WriteWhole, otherwise: Otherwise) -> Result<(),
     selection.profile = profile;
     profile::check(&selection);
     let mut out = destination.open()?;
-    with_bar(selection.steps(), "steps", |progress| write(&selection, &mut out, progress))?;
+    let mut budget = args.max_output.budget(&recording);
+    with_bar(selection.steps(), "steps", |progress| {
+        write(&selection, &mut budget.within(&mut out), progress)
+    })?;
     out.finish()
 }

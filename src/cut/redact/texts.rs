@@ -2,7 +2,7 @@
 
 use super::paths::Folders;
 use crate::analysis::{Category, Phase, declared_category, named_step_and_phase};
-use crate::model::{FrameId, Snapshot, StrId};
+use crate::model::{FrameId, MAX_MEANT_BYTES, Snapshot, StrId};
 use crate::snapshot::write::{Rewrite, TextKind};
 use crate::units;
 use std::borrow::Cow;
@@ -19,17 +19,19 @@ impl Redaction {
     pub(crate) fn of(snapshot: &Snapshot) -> Self {
         let ids = (0..snapshot.frames.len() as u32).map(FrameId);
         let files: BTreeSet<StrId> = ids.map(|id| snapshot.frames.get(id).file).collect();
-        let paths: Vec<Cow<'_, str>> = files.into_iter().map(|id| snapshot.strings.get(id)).collect();
+        let paths: Vec<Cow<'_, str>> = files.into_iter().map(|id| snapshot.strings.path(id)).collect();
         Self { folders: Folders::of(paths.iter().map(AsRef::as_ref)) }
     }
 }
 
 impl Rewrite for Redaction {
     fn text<'t>(&self, kind: TextKind, text: &'t [u8]) -> Option<Cow<'t, [u8]>> {
-        let shown = || String::from_utf8_lossy(text);
+        // Of a text of megabytes, no more is kept than rules read.
+        let shown = || String::from_utf8_lossy(&text[..text.len().min(MAX_MEANT_BYTES)]);
+        let path = || String::from_utf8_lossy(&text[text.len().saturating_sub(MAX_MEANT_BYTES)..]);
         let owned = |text: String| Some(Cow::Owned(text.into_bytes()));
         match kind {
-            TextKind::File => owned(self.folders.redacted(&shown())),
+            TextKind::File => owned(self.folders.redacted(&path())),
             // Rules read the names of functions. Those of Python and C++ have no form of a path, an address or a host.
             TextKind::Function => owned(units::without_names(&shown())),
             // The lines after the first are source code.
@@ -38,6 +40,7 @@ impl Rewrite for Redaction {
                 owned(units::without_names(&shown()))
             }
             TextKind::Source => None,
+            TextKind::SegmentType => Some(Cow::Borrowed(&text[..text.len().min(MAX_MEANT_BYTES)])),
             TextKind::Metadata => owned(metadata(&shown())),
             TextKind::CompileContext => is_compile_id(&shown()).then_some(Cow::Borrowed(text)),
             TextKind::Category => {

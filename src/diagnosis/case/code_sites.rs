@@ -1,9 +1,10 @@
 //! The lines of code that stacks lead to, and whose code they are.
 
-use crate::analysis::{FrameKey, FrameNames, Owner, owner, site_frame};
+use crate::analysis::{FrameKey, FrameName, FrameNames, Owner, site_frame};
 use crate::diagnosis::finding::{Role, Site, StackBytes};
-use crate::model::{Snapshot, StackId};
+use crate::model::{FrameId, Snapshot, StackId};
 use foldhash::HashMap;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -21,17 +22,18 @@ pub struct CodeSites<'a> {
     snapshot: &'a Snapshot,
     names: FrameNames,
     owners: Vec<Owner>,
+    /// Whether each is the user's own, in a function that is named after evaluation or inference.
+    evaluates: Vec<bool>,
 }
 
 impl<'a> CodeSites<'a> {
     /// Look at every frame of a file once.
     pub fn new(snapshot: &'a Snapshot) -> Self {
         let names = FrameNames::new(snapshot);
-        let owner_of = |name: &crate::analysis::FrameName| {
-            name.frame.map_or(Owner::Runtime, |frame| owner(&site_frame(snapshot, frame)))
-        };
-        let owners = names.all().iter().map(owner_of).collect();
-        Self { snapshot, names, owners }
+        let owners = names.all().iter().map(FrameName::owner).collect();
+        let evaluates = names.all().iter().map(|name| name.owner() == Owner::User && says_evaluation(name));
+        let evaluates = evaluates.collect();
+        Self { snapshot, names, owners, evaluates }
     }
 
     /// The frames of a stack that are the user's own, innermost first.
@@ -73,7 +75,7 @@ impl<'a> CodeSites<'a> {
     pub fn is_made_by_module(&self, stack: StackId) -> bool {
         let inner = self.keys(stack).take_while(|key| self.owners[key.index()] != Owner::User);
         inner.filter_map(|key| self.names.get(key).frame).any(|frame| {
-            let file = site_frame(self.snapshot, frame).file;
+            let file = self.path(frame);
             file.contains("torch/nn/") || file.contains("torch/optim/")
         })
     }
@@ -81,9 +83,10 @@ impl<'a> CodeSites<'a> {
     /// The innermost line of one of torch's optimizers that led to an allocation.
     pub fn optimizer_line(&self, stack: StackId) -> Option<FrameKey> {
         self.keys(stack).find(|key| {
-            let frame = self.names.get(*key).frame;
-            let file = frame.map(|frame| site_frame(self.snapshot, frame).file).unwrap_or_default();
-            file.contains("torch/optim/") && !file.ends_with("optim/optimizer.py")
+            self.names.get(*key).frame.is_some_and(|frame| {
+                let file = self.path(frame);
+                file.contains("torch/optim/") && !file.ends_with("optim/optimizer.py")
+            })
         })
     }
 
@@ -100,10 +103,7 @@ impl<'a> CodeSites<'a> {
 
     /// Whether a function on the way to an allocation is named after evaluation or inference.
     pub fn says_evaluation(&self, stack: StackId) -> bool {
-        self.own_path(stack).into_iter().any(|key| {
-            let name = self.names.get(key).function().to_ascii_lowercase();
-            EVALUATION.iter().any(|word| name.contains(word))
-        })
+        self.keys(stack).any(|key| self.evaluates[key.index()])
     }
 
     /// Whether an allocation was made below a function of torch.
@@ -185,9 +185,18 @@ impl<'a> CodeSites<'a> {
         &self.names.get(key).label
     }
 
+    fn path(&self, frame: FrameId) -> Cow<'_, str> {
+        self.snapshot.strings.path(self.snapshot.frames.get(frame).file)
+    }
+
     fn keys(&self, stack: StackId) -> impl Iterator<Item = FrameKey> + '_ {
         self.snapshot.stacks.frames(stack).iter().map(|&frame| self.names.key(frame))
     }
+}
+
+fn says_evaluation(name: &FrameName) -> bool {
+    let name = name.function().to_ascii_lowercase();
+    EVALUATION.iter().any(|word| name.contains(word))
 }
 
 /// Bytes by stack, most first.

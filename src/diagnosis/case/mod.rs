@@ -58,6 +58,7 @@ pub(super) struct Case<'a> {
     pub(super) code: CodeSites<'a>,
     /// The live allocations, largest first.
     pub(super) live: Vec<Allocation>,
+    live_bytes: i64,
     /// The segment map.
     pub(super) state: SegmentState,
     /// What things are called on its kind of device.
@@ -104,6 +105,7 @@ impl<'a> Case<'a> {
             device_memory: request.device_memory.or(stated).or(snapshot.device_memory(timeline.device)),
             message: request.message,
             code: CodeSites::new(snapshot),
+            live_bytes: live.iter().fold(0, |sum, a| sum.saturating_add(a.size)),
             live,
             state,
             shortage,
@@ -136,7 +138,7 @@ impl<'a> Case<'a> {
 
     /// Requested bytes of all live allocations.
     pub(super) fn live_bytes(&self) -> i64 {
-        self.live.iter().fold(0, |sum, a| sum.saturating_add(a.size))
+        self.live_bytes
     }
 
     /// The live bytes of each category, in the order of [`Category::ALL`]. Categories without bytes are left out.

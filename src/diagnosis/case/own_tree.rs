@@ -3,8 +3,9 @@
 use super::CodeSites;
 use crate::analysis::FrameKey;
 use crate::diagnosis::finding::{CodeRow, CodeTree, Role, StackBytes};
+use foldhash::HashSet;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A branch of less than one in this many of the tree's bytes is added to the row "other lines".
 const BRANCH_PART: i64 = 50;
@@ -16,8 +17,8 @@ const MAX_ROWS: usize = 11;
 /// code, or a file that wants to exhaust the call stack of its reader.
 const MAX_LINES: usize = 100;
 
-/// A line with everything below it.
-#[derive(Debug, Default)]
+/// A line with everything below it that may get a row.
+#[derive(Debug)]
 struct Node {
     bytes: i64,
     count: usize,
@@ -34,13 +35,37 @@ enum Line {
     None,
 }
 
+/// A stack, and what of its path is below a node.
+type Below<'a> = (&'a StackBytes, &'a [Line]);
+
 impl Node {
-    fn add(&mut self, row: &StackBytes, path: &[Line]) {
-        self.bytes = self.bytes.saturating_add(row.bytes);
-        self.count += row.count;
-        if let Some((first, rest)) = path.split_first() {
-            self.children.entry(*first).or_default().add(row, rest);
+    /// A node without those below it.
+    fn bare(stacks: &[Below<'_>]) -> Self {
+        let bytes = stacks.iter().fold(0i64, |sum, (row, _)| sum.saturating_add(row.bytes));
+        Self { bytes, count: stacks.iter().map(|(row, _)| row.count).sum(), children: BTreeMap::new() }
+    }
+
+    /// A node with those below it. What is below a branch of fewer bytes than `least` gets no row, and no nodes: thousands of
+    /// long stacks may differ in their outermost line.
+    fn of(stacks: &[Below<'_>], least: i64) -> Self {
+        let mut node = Self::bare(stacks);
+        let mut branches: BTreeMap<Line, Vec<Below<'_>>> = BTreeMap::new();
+        for &(row, path) in stacks {
+            if let Some((line, rest)) = path.split_first() {
+                branches.entry(*line).or_default().push((row, rest));
+            }
         }
+        for (line, stacks) in branches {
+            let bare = Self::bare(&stacks);
+            let has_rows = 0 < bare.bytes && (least <= bare.bytes || node.is_nearly(bare.bytes));
+            node.children.insert(line, if has_rows { Self::of(&stacks, least) } else { bare });
+        }
+        node
+    }
+
+    /// Whether a child of so many bytes has all but a few.
+    fn is_nearly(&self, bytes: i64) -> bool {
+        self.bytes.saturating_sub(bytes) <= self.bytes / BRANCH_PART
     }
 
     /// The children, most bytes first.
@@ -66,8 +91,7 @@ impl Node {
     /// The only child that matters, if there is just one: it has all bytes but a few.
     fn only_child(&self) -> Option<(Line, &Self)> {
         let first = self.sorted().into_iter().next()?;
-        let rest = self.bytes.saturating_sub(first.1.bytes);
-        (rest <= self.bytes / BRANCH_PART).then_some(first)
+        self.is_nearly(first.1.bytes).then_some(first)
     }
 }
 
@@ -78,10 +102,10 @@ pub(in crate::diagnosis) fn own_tree(
     role: Role,
     stacks: &[StackBytes],
 ) -> CodeTree {
-    let mut root = Node::default();
-    for row in stacks {
-        root.add(row, &path(code, row));
-    }
+    let all_bytes = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let paths: Vec<Vec<Line>> = stacks.iter().map(|row| path(code, row)).collect();
+    let below: Vec<Below<'_>> = stacks.iter().zip(paths.iter().map(Vec::as_slice)).collect();
+    let root = Node::of(&below, all_bytes / BRANCH_PART);
     let mut branches = Vec::new();
     root.branch_sizes(&mut branches);
     branches.sort_unstable_by_key(|&bytes| Reverse(bytes));
@@ -98,7 +122,7 @@ fn path(code: &CodeSites<'_>, row: &StackBytes) -> Vec<Line> {
     let mut own = code.own_path(row.stack);
     own.reverse();
     // Recursion would make a branch for each depth.
-    let mut seen = BTreeSet::new();
+    let mut seen = HashSet::default();
     own.retain(|&line| seen.insert(line));
     // The ends tell most: where the program was, and the line that asked for the memory.
     if MAX_LINES < own.len() {

@@ -19,7 +19,7 @@ impl<'s> StackHasher<'s> {
         let mut long = HashMap::default();
         let frames = (0..snapshot.frames.len() as u32).map(|id| snapshot.frames.get(FrameId(id)));
         for text in frames.flat_map(|frame| [frame.file, frame.name]) {
-            let bytes = snapshot.strings.bytes(text);
+            let bytes = snapshot.strings.whole_bytes(text);
             if MAX_BYTES < bytes.len() {
                 long.entry(text).or_insert_with(|| {
                     let mut hash = Fnv::default();
@@ -44,7 +44,7 @@ impl<'s> StackHasher<'s> {
     }
 
     fn feed(&self, text: StrId, hash: &mut Fnv) {
-        let bytes = self.snapshot.strings.bytes(text);
+        let bytes = self.snapshot.strings.whole_bytes(text);
         match self.long.get(&text).filter(|_| MAX_BYTES < bytes.len()) {
             Some(of_text) => hash.feed(&of_text.to_le_bytes()),
             None => hash.feed(bytes),

@@ -129,7 +129,7 @@ impl FlamePaint<'_> {
             text(painter, self.root_label, room, color.into())
         } else {
             let name = self.names.get(self.tree.frame(node));
-            let whole = text(painter, &name.label, room, color.into());
+            let whole = text(painter, &self.tree.label(self.names, node), room, color.into());
             if whole.elided { text(painter, name.short(), room, color.into()) } else { whole }
         };
         // An ellipsis with one letter says nothing.

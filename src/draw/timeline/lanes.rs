@@ -77,7 +77,7 @@ impl TimelineCanvas<'_> {
             RangeName::Phase(phase) => {
                 return self.palette.phase(phase).mix(self.palette.panel, 0.55);
             }
-            RangeName::Recorded(name) => snapshot.strings.get(name),
+            RangeName::Recorded(name) => snapshot.strings.name(name),
         };
         let hash = name.as_bytes().iter().take(MAX_HASHED_BYTES).fold(0u64, |hash, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(7)

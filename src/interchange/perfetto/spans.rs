@@ -4,6 +4,7 @@ use super::packets::{Mark, Packets, Track};
 use super::time::nanoseconds;
 use crate::analysis::{NamedRange, RangeName, annotation_ranges, structure_lanes};
 use crate::interchange::selection::{Portion, Selection};
+use crate::units;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
@@ -50,7 +51,7 @@ fn write(
             _ => packets.track(process, track_name(range.name))?,
         };
         free.push(Reverse((to.max(from), track)));
-        let name = packets.event_name(&range.name.text(selection.snapshot));
+        let name = packets.event_name(&units::printable(&range.name.text(selection.snapshot)));
         packets.named(track, Mark::Begin, nanoseconds(from), [Some(name), None])?;
         packets.end(track, nanoseconds(to.max(from)))?;
     }

@@ -125,15 +125,20 @@ impl<W: Write> Profile<'_, W> {
     fn locations(&mut self) -> io::Result<()> {
         let snapshot = self.selection.snapshot;
         let mut functions: HashMap<Option<(StrId, StrId)>, u64> = HashMap::default();
+        let mut of_text: HashMap<StrId, u64> = HashMap::default();
         for (frame, id) in std::mem::take(&mut self.frames).into_iter().zip(1..) {
             let frame = frame.map(|frame| snapshot.frames.get(frame));
             let key = frame.map(|frame| (frame.file, frame.name));
             let next = functions.len() as u64 + 1;
             let function = *functions.entry(key).or_insert(next);
             if function == next {
-                let texts = key.map(|(file, name)| [snapshot.strings.get(name), snapshot.strings.get(file)]);
-                let [name, file] =
-                    texts.unwrap_or([NO_STACK.into(), "".into()]).map(|text| self.string(&text));
+                let [name, file] = match key {
+                    Some((file, name)) => [name, file].map(|text| {
+                        // A text may have megabytes, and thousands of functions.
+                        *of_text.entry(text).or_insert_with(|| self.string(&snapshot.strings.whole(text)))
+                    }),
+                    None => [NO_STACK, ""].map(|text| self.string(text)),
+                };
                 let message =
                     self.message.number(1, function).number(2, name).number(3, name).number(4, file);
                 message.write_to(&mut self.out, field::FUNCTION)?;

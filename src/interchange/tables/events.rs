@@ -83,7 +83,7 @@ static COLUMNS: [Column<Row>; 19] = [
 ];
 
 fn string<'a>(all: &'a Selection<'a>, id: Option<StrId>) -> Cell<'a> {
-    id.map_or(Cell::Null, |id| Cell::Text(all.snapshot.strings.get(id)))
+    id.map_or(Cell::Null, |id| Cell::Text(all.snapshot.strings.whole(id)))
 }
 
 fn write(rows: &mut Rows<'_, '_>) -> io::Result<()> {

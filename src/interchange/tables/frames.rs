@@ -30,11 +30,11 @@ static COLUMNS: [Column<Row>; 5] = [
     column("stack", Kind::Int, "the stack", |_, row| Cell::Int(row.stack.0.into())),
     column("position", Kind::Int, "0 for the innermost frame", |_, row| Cell::Int(row.position as i64)),
     column("file", Kind::Text, "the path, as it was recorded", |all, row| {
-        Cell::Text(all.snapshot.strings.get(row.frame.file))
+        Cell::Text(all.snapshot.strings.whole(row.frame.file))
     }),
     column("line", Kind::Int, "the line, from 1; 0 if unknown", |_, row| Cell::Int(row.frame.line)),
     column("function", Kind::Text, "the function", |all, row| {
-        Cell::Text(all.snapshot.strings.get(row.frame.name))
+        Cell::Text(all.snapshot.strings.whole(row.frame.name))
     }),
 ];
 

@@ -57,7 +57,7 @@ impl SegmentRow {
     /// `small` or `large`; `None` if that is unknown.
     pub(super) fn kind<'a>(&self, snapshot: &'a Snapshot) -> Option<Cow<'a, str>> {
         match self.class {
-            Class::Recorded(name) => name.map(|name| snapshot.strings.get(name)),
+            Class::Recorded(name) => name.map(|name| snapshot.strings.whole(name)),
             Class::Found(class) => class.map(|class| match class {
                 SizeClass::Small => "small".into(),
                 SizeClass::Large => "large".into(),

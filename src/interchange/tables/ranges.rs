@@ -35,7 +35,10 @@ struct Row {
 static COLUMNS: [Column<Row>; 9] = [
     column("device", Kind::Int, "the device; -1 is pinned host memory", |_, row| Cell::Int(row.device)),
     column("kind", Kind::Text, "iteration, phase or annotation", |_, row| Cell::text(kind(row.range.name))),
-    column("name", Kind::Text, "its name", |all, row| Cell::Text(row.range.name.text(all.snapshot))),
+    column("name", Kind::Text, "its name", |all, row| match row.range.name {
+        RangeName::Recorded(name) => Cell::Text(all.snapshot.strings.whole(name)),
+        found => Cell::Text(found.text(all.snapshot)),
+    }),
     column(
         "iteration",
         Kind::Int,

@@ -89,5 +89,5 @@ fn sums(scene: &Scene<'_>, events: &Range<u32>, category: Category) -> Vec<(u32,
 fn line(scene: &Scene<'_>, stack: StackId) -> Option<FrameId> {
     let mut frames = scene.snapshot.stacks.frames(stack).iter().copied();
     let tables = (&scene.snapshot.frames, &scene.snapshot.strings);
-    frames.find(|&frame| tables.1.bytes(tables.0.get(frame).file).ends_with(b".py"))
+    frames.find(|&frame| tables.1.path(tables.0.get(frame).file).ends_with(".py"))
 }

@@ -1,8 +1,8 @@
 //! What frames tell about calls of modules.
 
 use super::operation_kind::{OperationKind, PRODUCTS, operation_kind};
-use crate::analysis::site_frame;
-use crate::model::{FrameId, Snapshot, StackId};
+use crate::analysis::{by_function, printable};
+use crate::model::{Frame, FrameId, Snapshot, StackId, StrId};
 use foldhash::HashMap;
 
 /// A frame, as far as calls are concerned.
@@ -40,20 +40,23 @@ pub(super) struct CallFrames(Vec<CallFrame>);
 
 impl CallFrames {
     pub(super) fn of(snapshot: &Snapshot) -> Self {
-        let mut functions: HashMap<(String, String), u32> = HashMap::default();
-        let read = |index: u32| {
-            let frame = site_frame(snapshot, FrameId(index));
-            let file = frame.file.replace('\\', "/");
-            let kind = kind(&file, &frame.name);
+        let mut functions: HashMap<(StrId, StrId), u32> = HashMap::default();
+        let mut found = by_function(snapshot, |Frame { file, name, .. }| {
+            let file = printable(snapshot, file).replace('\\', "/");
+            let name = printable(snapshot, name);
+            let kind = kind(&file, &name);
             let is_functional = file.ends_with("torch/nn/functional.py");
-            let is_loss = is_functional && (frame.name.contains("loss") || frame.name.contains("entropy"));
-            let operation = operation_kind(&file, &frame.name);
-            let next = functions.len() as u32;
-            let function = *functions.entry((frame.file, frame.name)).or_insert(next);
+            let is_loss = is_functional && (name.contains("loss") || name.contains("entropy"));
+            let operation = operation_kind(&file, &name);
             let is_product = PRODUCTS.iter().any(|ending| file.ends_with(ending));
-            CallFrame { function, kind, is_loss, is_product, operation }
-        };
-        Self((0..snapshot.frames.len() as u32).map(read).collect())
+            CallFrame { function: 0, kind, is_loss, is_product, operation }
+        });
+        for (id, frame) in (0..).map(FrameId).zip(&mut found) {
+            let Frame { file, name, .. } = snapshot.frames.get(id);
+            let next = functions.len() as u32;
+            frame.function = *functions.entry((file, name)).or_insert(next);
+        }
+        Self(found)
     }
 
     #[inline]

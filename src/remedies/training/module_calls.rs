@@ -170,8 +170,9 @@ impl Tracker<'_> {
     /// Begin the functions of a path that do not run yet.
     fn enter(&mut self, id: AllocId, stack: StackId, path: &[FrameId]) {
         let mut parent = self.running.running().iter().rev().find_map(|running| running.about);
+        let is_module = self.modules(path);
         for (depth, &line) in path.iter().enumerate().skip(self.running.running().len()) {
-            let call = self.is_module(path, depth).then(|| {
+            let call = is_module[depth].then(|| {
                 let caller = self.caller(path, depth);
                 self.calls.list.push(ModuleCall { parent, ids: id.0..id.0 + 1, line, caller });
                 self.calls.list.len() - 1
@@ -188,25 +189,26 @@ impl Tracker<'_> {
         outer.next().copied().unwrap_or(path[depth])
     }
 
-    /// Whether a frame is the code of a module: the first `forward` that `Module.__call__` leads to, past what may be
-    /// wrapped around it.
-    fn is_module(&self, path: &[FrameId], depth: usize) -> bool {
-        let kind = |at: usize| self.frames.get(path[at]).kind;
-        let outer = path[..depth].iter().rev();
-        let between = outer.take_while(|&&frame| !matches!(self.frames.get(frame).kind, FrameKind::Call));
-        let is_first = between.clone().count() < depth
-            && between.clone().all(|&frame| self.frames.get(frame).kind == FrameKind::Plain);
-        match kind(depth) {
-            FrameKind::Forward | FrameKind::Container => is_first,
-            FrameKind::Plain => {
-                let leads = path[depth + 1..].iter().map(|&frame| self.frames.get(frame).kind);
-                let mut until_call = leads.take_while(|&kind| kind != FrameKind::Call);
-                is_first
-                    && between.count() == 0
-                    && !until_call.any(|kind| matches!(kind, FrameKind::Forward | FrameKind::Container))
+    /// Whether each frame of a path is the code of a module: the first `forward` that `Module.__call__` leads to, past what may
+    /// be wrapped around it; without a `forward`, the frame that it calls.
+    fn modules(&self, path: &[FrameId]) -> Vec<bool> {
+        let mut out = vec![false; path.len()];
+        // The place of the frame that the last call leads to, and whether only plain frames followed it.
+        let (mut called, mut is_plain) = (None, false);
+        for (depth, &frame) in path.iter().enumerate() {
+            match self.frames.get(frame).kind {
+                FrameKind::Call => (called, is_plain) = (Some(depth + 1), true),
+                FrameKind::Plain => out[depth] = called == Some(depth),
+                FrameKind::Forward | FrameKind::Container => {
+                    if let Some(first) = called {
+                        out[first] = false;
+                    }
+                    out[depth] = std::mem::take(&mut is_plain);
+                }
+                FrameKind::Compiled => is_plain = false,
             }
-            FrameKind::Call | FrameKind::Compiled => false,
         }
+        out
     }
 }
 

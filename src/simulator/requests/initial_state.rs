@@ -241,7 +241,7 @@ impl<'a> SizeClasses<'a> {
             && range.addr < past_end
             && range.end.is_none()
         {
-            return self.snapshot.strings.bytes(kind) != b"small";
+            return !self.snapshot.strings.is(kind, b"small");
         }
         let whole_pages = clamped(range.size).is_multiple_of(self.settings.large_segment_bytes);
         blocks.first().map_or(whole_pages, |block| is_large(block_bytes(clamped(block.size), self.settings)))

@@ -73,7 +73,7 @@ fn same_snapshot(found: &Snapshot, expected: &Snapshot) -> Result<(), String> {
 
 fn strings(snapshot: &Snapshot) -> Vec<Vec<u8>> {
     let table = &snapshot.strings;
-    (0..table.len() as u32).map(|id| table.bytes(StrId(id)).to_vec()).collect()
+    (0..table.len() as u32).map(|id| table.whole_bytes(StrId(id)).to_vec()).collect()
 }
 
 fn frames(snapshot: &Snapshot) -> Vec<impl PartialEq + Debug + use<>> {

@@ -35,7 +35,7 @@ impl PieceSink for Builder {
 
     fn key_text(&self, value: Value) -> Option<&[u8]> {
         let text = value.handle(Kind::Str).filter(|_| self.shapes.have_key(value))?;
-        Some(self.strings.bytes(Self::str_id(text)))
+        Some(self.strings.whole_bytes(Self::str_id(text)))
     }
 
     fn is_list_of_items(&self, list: Handle) -> bool {

@@ -52,7 +52,7 @@ impl Builder {
         let rows = Rows {
             known,
             strings: (taken.strings..self.strings.len())
-                .map(|id| self.strings.bytes(StrId(id as u32)).into())
+                .map(|id| self.strings.whole_bytes(StrId(id as u32)).into())
                 .collect(),
             frames: (taken.frames..self.frames.len())
                 .map(|id| self.frames.get(FrameId(id as u32)))

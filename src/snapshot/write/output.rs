@@ -4,6 +4,7 @@ use super::part::{Part, TextKind};
 use crate::model::{Frame, FrameId, FxInfo, StackId, StrId, StringTable};
 use crate::pickle::{BATCH_ITEMS, MemoId, Writer};
 use crate::snapshot::keys::Key;
+use foldhash::HashMap;
 use std::io::{self, Write};
 
 /// A pickle in progress.
@@ -11,9 +12,12 @@ pub(super) struct Output<'a, W> {
     pub(super) part: &'a Part<'a>,
     pub(super) pickle: Writer<W>,
     keys: [Option<MemoId>; Key::COUNT],
-    /// Texts that were written; their names in the memo by their ids here.
+    /// Texts to write; their names in the memo by their ids here, once they are written.
     texts: StringTable,
-    text_memos: Vec<MemoId>,
+    text_memos: Vec<Option<MemoId>>,
+    /// Texts of the file by their use, as ids in `texts`; `None` for those that are left out. Each is read once, however many
+    /// rows share it.
+    recorded: HashMap<(TextKind, StrId), Option<StrId>>,
     frames: Vec<Option<MemoId>>,
     stacks: Vec<Option<MemoId>>,
     /// As `stacks`, with frames that are only a line as text.
@@ -29,6 +33,7 @@ impl<'a, W: Write> Output<'a, W> {
             keys: [None; Key::COUNT],
             texts: StringTable::default(),
             text_memos: Vec::new(),
+            recorded: HashMap::default(),
             frames: vec![None; snapshot.frames.len()],
             stacks: vec![None; snapshot.stacks.len()],
             traces: vec![None; snapshot.stacks.len()],
@@ -44,31 +49,60 @@ impl<'a, W: Write> Output<'a, W> {
         if let Some(memo) = self.keys[key as usize] {
             return self.pickle.get(memo);
         }
-        self.text(key.text().as_bytes())?;
         // A key that was written as a text before is in the memo under that text.
-        let (id, _) = self.texts.intern(key.text().as_bytes());
-        self.keys[key as usize] = self.text_memos.get(id.index()).copied();
+        let id = self.intern(key.text().as_bytes());
+        self.put(id)?;
+        self.keys[key as usize] = self.text_memos[id.index()];
+        Ok(())
+    }
+
+    fn intern(&mut self, text: &[u8]) -> StrId {
+        let (id, is_new) = self.texts.intern(text);
+        if is_new {
+            self.text_memos.push(None);
+        }
+        id
+    }
+
+    /// A text by its id in `texts`.
+    pub(super) fn put(&mut self, id: StrId) -> io::Result<()> {
+        if let Some(memo) = self.text_memos[id.index()] {
+            return self.pickle.get(memo);
+        }
+        self.pickle.text(self.texts.whole_bytes(id))?;
+        self.text_memos[id.index()] = Some(self.pickle.memoize()?);
         Ok(())
     }
 
     /// A text as it is.
     pub(super) fn text(&mut self, text: &[u8]) -> io::Result<()> {
-        let (id, is_new) = self.texts.intern(text);
-        if !is_new {
-            return self.pickle.get(self.text_memos[id.index()]);
+        let id = self.intern(text);
+        self.put(id)
+    }
+
+    /// The text to write for one of the file, for [`Self::put`]; `None` to leave it out.
+    pub(super) fn rewritten(&mut self, kind: TextKind, text: StrId) -> Option<StrId> {
+        if let Some(&known) = self.recorded.get(&(kind, text)) {
+            return known;
         }
-        self.pickle.text(text)?;
-        self.text_memos.push(self.pickle.memoize()?);
-        Ok(())
+        let part = self.part;
+        let found = part.rewrite.text(kind, part.snapshot.strings.whole_bytes(text));
+        let found = found.map(|text| self.intern(&text));
+        self.recorded.insert((kind, text), found);
+        found
+    }
+
+    /// A text of the file; an empty one where it is to be left out.
+    pub(super) fn recorded(&mut self, kind: TextKind, text: StrId) -> io::Result<()> {
+        let id = self.rewritten(kind, text).unwrap_or_else(|| self.intern(b""));
+        self.put(id)
     }
 
     /// A key with a text of the file, unless that is to be left out.
     pub(super) fn text_field(&mut self, key: Key, kind: TextKind, text: Option<StrId>) -> io::Result<()> {
-        let Some(id) = text else { return Ok(()) };
-        let part = self.part;
-        let Some(text) = part.rewrite.text(kind, part.snapshot.strings.bytes(id)) else { return Ok(()) };
+        let Some(id) = text.and_then(|text| self.rewritten(kind, text)) else { return Ok(()) };
         self.key(key)?;
-        self.text(&text)
+        self.put(id)
     }
 
     pub(super) fn int_field(&mut self, key: Key, value: Option<i64>) -> io::Result<()> {
@@ -152,14 +186,12 @@ impl<'a, W: Write> Output<'a, W> {
 
     /// A frame of a forward trace: a line of text, if it has nothing else.
     fn line(&mut self, id: FrameId) -> io::Result<()> {
-        let part = self.part;
-        let strings = &part.snapshot.strings;
-        let frame = part.snapshot.frames.get(id);
-        if frame.line != 0 || !strings.bytes(frame.file).is_empty() {
+        let snapshot = self.part.snapshot;
+        let frame = snapshot.frames.get(id);
+        if frame.line != 0 || !snapshot.strings.is(frame.file, b"") {
             return self.frame(id);
         }
-        let line = part.rewrite.text(TextKind::TraceLine, strings.bytes(frame.name));
-        self.text(&line.unwrap_or_default())
+        self.recorded(TextKind::TraceLine, frame.name)
     }
 
     fn frame(&mut self, id: FrameId) -> io::Result<()> {
@@ -175,20 +207,15 @@ impl<'a, W: Write> Output<'a, W> {
 
     fn frame_fields(&mut self, frame: Frame) -> io::Result<()> {
         // Readers expect these three keys in any case.
-        self.required_text(Key::Name, TextKind::Function, frame.name)?;
-        self.required_text(Key::Filename, TextKind::File, frame.file)?;
+        self.key(Key::Name)?;
+        self.recorded(TextKind::Function, frame.name)?;
+        self.key(Key::Filename)?;
+        self.recorded(TextKind::File, frame.file)?;
         self.int_field(Key::Line, Some(frame.line))?;
         match self.part.snapshot.frames.fx(frame) {
             Some(fx) => self.fx_fields(&fx),
             None => Ok(()),
         }
-    }
-
-    fn required_text(&mut self, key: Key, kind: TextKind, id: StrId) -> io::Result<()> {
-        let part = self.part;
-        let text = part.rewrite.text(kind, part.snapshot.strings.bytes(id)).unwrap_or_default();
-        self.key(key)?;
-        self.text(&text)
     }
 
     fn fx_fields(&mut self, fx: &FxInfo) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// The use of a text in a snapshot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TextKind {
     /// The path of a frame's file.
     File,
@@ -25,6 +25,8 @@ pub enum TextKind {
     Category,
     /// The name of an annotated range of time.
     Annotation,
+    /// The allocator's pool that a segment belongs to: small or large.
+    SegmentType,
     /// The name or the value of an allocator's setting.
     Setting,
 }

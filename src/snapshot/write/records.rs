@@ -3,7 +3,7 @@
 use super::output::Output;
 use super::part::{DevicePart, TextKind};
 use crate::model::{
-    Annotation, Block, BlockState, Event, EventIx, PoolKey, Segment, Setting, SettingValue, StackId,
+    Annotation, Block, BlockState, Event, EventIx, PoolKey, Segment, Setting, SettingValue, StackId, StrId,
 };
 use crate::snapshot::keys::Key;
 use std::collections::BTreeMap;
@@ -61,13 +61,14 @@ impl<W: Write> Output<'_, W> {
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        let part = self.part;
-        let action = part.snapshot.actions.name(event.action, &part.snapshot.strings);
+        let snapshot = self.part.snapshot;
         self.dict(|out| {
             out.key(Key::Action)?;
-            // Of a version that is not known yet, it may be anything.
-            let action = part.rewrite.text(TextKind::Function, action.as_bytes());
-            out.text(&action.unwrap_or_default())?;
+            match snapshot.actions.other(event.action) {
+                // Of a version that is not known yet, it may be anything.
+                Some(name) => out.recorded(TextKind::Function, name)?,
+                None => out.text(snapshot.actions.name(event.action, &snapshot.strings).as_bytes())?,
+            }
             out.address_field(Key::Addr, event.addr)?;
             out.int_field(Key::DeviceFree, event.device_free)?;
             out.int_field(Key::Size, Some(event.size))?;
@@ -102,7 +103,6 @@ impl<W: Write> Output<'_, W> {
     }
 
     fn segment(&mut self, segment: &Segment, blocks: &[Block]) -> io::Result<()> {
-        let part = self.part;
         let sum = |counts: fn(&Block) -> bool, bytes: fn(&Block) -> i64| {
             let counted = blocks.iter().filter(|block| counts(block));
             Some(counted.fold(0i64, |sum, block| sum.saturating_add(bytes(block))))
@@ -116,10 +116,7 @@ impl<W: Write> Output<'_, W> {
             out.int_field(Key::ActiveSize, sum(Block::is_active, |block| block.size))?;
             out.int_field(Key::RequestedSize, sum(Block::is_active, |block| block.requested))?;
             out.int_field(Key::Stream, segment.stream)?;
-            if let Some(kind) = segment.kind {
-                out.key(Key::SegmentType)?;
-                out.text(part.snapshot.strings.bytes(kind))?;
-            }
+            out.text_field(Key::SegmentType, TextKind::SegmentType, segment.kind)?;
             out.pool_field(Key::SegmentPoolId, segment.pool)?;
             out.key(Key::IsExpandable)?;
             out.pickle.bool(segment.is_expandable)?;
@@ -149,25 +146,22 @@ impl<W: Write> Output<'_, W> {
 
     /// The program's files, as far as their texts are written.
     fn sources(&mut self) -> io::Result<()> {
-        let part = self.part;
-        let strings = &part.snapshot.strings;
-        let text = |kind, id| part.rewrite.text(kind, strings.bytes(id));
-        let written = part
-            .snapshot
-            .sources
-            .files()
-            .iter()
-            .filter_map(|&(path, source)| text(TextKind::File, path).zip(text(TextKind::Source, source)));
-        let mut written = written.peekable();
-        if written.peek().is_none() {
+        let files = self.part.snapshot.sources.files().iter();
+        let written: Vec<(StrId, StrId)> = files
+            .filter_map(|&(path, source)| {
+                let path = self.rewritten(TextKind::File, path)?;
+                Some((path, self.rewritten(TextKind::Source, source)?))
+            })
+            .collect();
+        if written.is_empty() {
             return Ok(());
         }
         self.key(Key::SourceCode)?;
         self.pickle.empty_dict()?;
         for (path, source) in written {
             self.pickle.mark()?;
-            self.text(&path)?;
-            self.text(&source)?;
+            self.put(path)?;
+            self.put(source)?;
             self.pickle.set_items()?;
         }
         Ok(())
@@ -177,10 +171,8 @@ impl<W: Write> Output<'_, W> {
         self.dict(|out| {
             out.key(Key::Stage)?;
             out.text(if annotation.is_start { b"START" } else { b"END" })?;
-            let name = out.part.snapshot.strings.bytes(annotation.name);
-            let name = out.part.rewrite.text(TextKind::Annotation, name).unwrap_or_default();
             out.key(Key::Name)?;
-            out.text(&name)?;
+            out.recorded(TextKind::Annotation, annotation.name)?;
             out.int_field(Key::Device, annotation.device.map(|device| device.0))?;
             out.int_field(Key::TimeUs, annotation.time_us)
         })

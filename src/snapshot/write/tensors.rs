@@ -37,18 +37,14 @@ impl<W: Write> Output<'_, W> {
     fn tensor(&mut self, tensor: &RecordedTensor) -> io::Result<()> {
         let part = self.part;
         let dimensions = part.snapshot.tensors.dimensions(tensor.shape);
-        let text = |id| {
-            let text = part.rewrite.text(TextKind::Function, part.snapshot.strings.bytes(id));
-            text.unwrap_or_default()
-        };
         self.list(0..3, |out, at| match at {
-            0 => out.text(&text(tensor.operator)),
+            0 => out.recorded(TextKind::Function, tensor.operator),
             1 => {
                 out.pickle.mark()?;
                 dimensions.iter().try_for_each(|&dimension| out.pickle.int(dimension))?;
                 out.pickle.tuple()
             }
-            _ => out.text(&text(tensor.dtype)),
+            _ => out.recorded(TextKind::Function, tensor.dtype),
         })
     }
 }

@@ -97,7 +97,7 @@ fn every_key_is_read_again() {
     let (here, there) = (&read.timelines[0], &written.timelines[0]);
     assert_eq!((here.device, here.events.len()), (DeviceId(1), 2));
     let shown = |snapshot: &Snapshot, timeline: &Timeline| {
-        let text = |id| snapshot.strings.get(id).into_owned();
+        let text = |id| snapshot.strings.whole(id).into_owned();
         let frame = |&id: &_| {
             let frame = snapshot.frames.get(id);
             let fx = snapshot

@@ -122,7 +122,7 @@ impl SpanKind {
 fn optimizer_spans(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> Vec<(NamedSpan, SpanKind)> {
     let mut kinds: HashMap<StrId, Option<SpanKind>> = HashMap::default();
     let mut kind_of =
-        |name| *kinds.entry(name).or_insert_with(|| SpanKind::from_name(&snapshot.strings.get(name)));
+        |name| *kinds.entry(name).or_insert_with(|| SpanKind::from_name(&snapshot.strings.name(name)));
     let mut out: Vec<(NamedSpan, SpanKind)> = named_spans(snapshot, None, timeline.times.span_us(), first_us)
         .into_iter()
         .filter(|span| span.has_ends[0])

@@ -42,7 +42,7 @@ impl<'a> Labels<'a> {
 }
 
 fn label_of_context(snapshot: &Snapshot, context: &Context) -> Option<Verdict> {
-    let text = |id: StrId| snapshot.strings.get(id).into_owned();
+    let text = |id: StrId| snapshot.strings.name(id).into_owned();
     let recorded = context.category.and_then(|id| Category::from_key(&text(id)));
     let recorded = recorded.filter(|&category| category != Category::Unknown);
     let metadata = [context.user_metadata, context.internal_metadata];

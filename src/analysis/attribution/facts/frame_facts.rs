@@ -1,16 +1,17 @@
 //! The facts about every frame of a file: each frame is looked up once, however many stacks it is in.
 
 use crate::analysis::attribution::knowledge::{NameHint, Optimizer, Role, frame_role, name_hint};
-use crate::model::{FrameId, Snapshot, StackId};
+use crate::analysis::by_function;
+use crate::model::{Frame, FrameId, Snapshot, StackId};
 use foldhash::HashSet;
-use rayon::prelude::*;
 
 /// Mix two numbers that stand for code into one. Equal inputs give equal outputs; others rarely do.
 pub(super) fn mix(a: u32, b: u32) -> u32 {
     (a.rotate_left(5) ^ b).wrapping_mul(0x9e37_79b1).rotate_left(13)
 }
 
-/// The facts about one frame.
+/// The facts about one frame, whatever its line.
+#[derive(Clone, Copy)]
 struct FrameFacts {
     role: Role,
     hint: NameHint,
@@ -20,8 +21,7 @@ struct FrameFacts {
 }
 
 impl FrameFacts {
-    fn of(snapshot: &Snapshot, id: FrameId) -> Self {
-        let frame = snapshot.frames.get(id);
+    fn of(snapshot: &Snapshot, frame: Frame) -> Self {
         let (file, name) = (snapshot.strings.path(frame.file), snapshot.strings.name(frame.name));
         let role = frame_role(&file, &name);
         Self {
@@ -58,10 +58,7 @@ pub(super) struct FactsByFrame {
 impl FactsByFrame {
     /// Look at every frame of a snapshot.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
-        let read: Vec<FrameFacts> = (0..snapshot.frames.len() as u32)
-            .into_par_iter()
-            .map(|id| FrameFacts::of(snapshot, FrameId(id)))
-            .collect();
+        let read = by_function(snapshot, |frame| FrameFacts::of(snapshot, frame));
         let mut out = Self {
             roles: read.iter().map(|frame| frame.role).collect(),
             hints: read.iter().map(|frame| frame.hint).collect(),

@@ -17,7 +17,7 @@ struct EventMetadata {
 
 impl EventMetadata {
     fn of(snapshot: &Snapshot, context: &Context) -> Self {
-        context.user_metadata.map_or_else(Self::default, |id| Self::parse(&snapshot.strings.get(id)))
+        context.user_metadata.map_or_else(Self::default, |id| Self::parse(&snapshot.strings.name(id)))
     }
 
     fn parse(text: &str) -> Self {

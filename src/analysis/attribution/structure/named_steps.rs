@@ -2,7 +2,8 @@
 
 use super::iterations::MIN_NUMBERED_STEPS;
 use crate::analysis::events::named_spans::{NamedSpan, named_spans};
-use crate::model::{EventIx, Snapshot, Timeline};
+use crate::model::{EventIx, Snapshot, StrId, Timeline};
+use foldhash::HashMap;
 use std::collections::BTreeMap;
 
 /// The name of a step of `torch.profiler`, before its number (torch/profiler/profiler.py).
@@ -59,11 +60,14 @@ fn families(snapshot: &Snapshot, timeline: &Timeline) -> BTreeMap<String, Vec<Nu
         ..0 => 0,
         _ => timeline.times.moment_at(&timeline.events, time_us).0,
     };
+    // A name may have megabytes, and thousands of spans.
+    let mut read: HashMap<StrId, Option<(String, u32)>> = HashMap::default();
     for span in named_spans(snapshot, Some(timeline.device), timeline.times.span_us(), first_us) {
         let NamedSpan { name, time_us, .. } = span;
-        if let Some((family, number)) = numbered(&snapshot.strings.get(name)) {
-            let step = NumberedStep { number, time_us, events: time_us.map(first_event) };
-            families.entry(family).or_default().push(step);
+        let read = read.entry(name).or_insert_with(|| numbered(&snapshot.strings.name(name)));
+        if let Some((family, number)) = read {
+            let step = NumberedStep { number: *number, time_us, events: time_us.map(first_event) };
+            families.entry(family.clone()).or_default().push(step);
         }
     }
     families

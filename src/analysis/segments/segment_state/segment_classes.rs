@@ -14,7 +14,7 @@ pub(super) struct SegmentClasses {
 impl SegmentClasses {
     pub(super) fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
         let segments = timeline.segments.segments.iter();
-        let class = |kind: StrId| match snapshot.strings.bytes(kind) {
+        let class = |kind: StrId| match snapshot.strings.name_bytes(kind) {
             b"small" => Some(SizeClass::Small),
             b"large" => Some(SizeClass::Large),
             _ => None,
