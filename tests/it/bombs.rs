@@ -155,18 +155,25 @@ fn stats(bytes: &[u8], args: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
+/// That all of a file is read. That these have no segments is said.
+fn assert_whole(bytes: &[u8], args: &[&str]) {
+    let (code, errors) = stats(bytes, args);
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(!errors.contains("damaged") && !errors.contains("--max-memory"), "{errors}");
+}
+
 #[test]
 fn max_memory_allows_more_and_less() {
     let packed = zstd(&long_text());
     let (code, errors) = stats(&packed, &[]);
     assert_eq!(code, Some(1), "{errors}");
     assert!(errors.contains("at byte") && errors.contains("--max-memory 512MiB"), "{errors}");
-    assert_eq!(stats(&packed, &["--max-memory", "2GiB"]), (Some(0), String::new()));
+    assert_whole(&packed, &["--max-memory", "2GiB"]);
     // A plain file, small enough for the decoder of whole pickles.
     let plain = Writer::new().snapshot(|writer| {
         (0..200_000).for_each(|i| writer.event("alloc", i << 10, None));
     });
-    assert_eq!(stats(&plain, &[]), (Some(0), String::new()));
+    assert_whole(&plain, &[]);
     let (code, errors) = stats(&plain, &["--max-memory", "1MiB"]);
     assert_eq!(code, Some(1), "{errors}");
     assert!(errors.contains("at most 1048576 bytes of memory"), "{errors}");
@@ -191,7 +198,7 @@ fn max_memory_holds_for_files_that_are_decoded_in_pieces() {
     }
     writer.pickle.extend(b"eu.");
     assert!(16 << 20 < writer.pickle.len());
-    assert_eq!(stats(&writer.pickle, &[]), (Some(0), String::new()));
+    assert_whole(&writer.pickle, &[]);
     let (code, errors) = stats(&writer.pickle, &["--max-memory", "4MiB"]);
     assert_eq!(code, Some(1), "{errors}");
     assert!(errors.contains("at most 4194304 bytes of memory"), "{errors}");

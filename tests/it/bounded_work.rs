@@ -96,6 +96,17 @@ impl Maker {
         });
     }
 
+    /// What was recorded of the tensors at an address: one of 1 × 2 × 3.
+    fn shape(&mut self, name: &[u8]) {
+        self.list(|maker| {
+            maker.list(|maker| {
+                maker.text(name);
+                maker.writer.pickle.extend(b"K\x01K\x02K\x03\x87");
+                maker.text(name);
+            });
+        });
+    }
+
     /// A segment with one block, which is allocated.
     fn segment(&mut self, addr: u32, stack: u32, kind: &[u8], state: &[u8]) {
         self.dict(|maker| {
@@ -231,13 +242,7 @@ fn shared_by_labels() -> Vec<u8> {
             maker.dict(|maker| {
                 for at in 0..ROWS {
                     maker.text(format!("{:#x}", (at + 1) << 19).as_bytes());
-                    maker.list(|maker| {
-                        maker.list(|maker| {
-                            maker.text(&name);
-                            maker.writer.pickle.extend(b"K\x01K\x02K\x03\x87");
-                            maker.text(&name);
-                        });
-                    });
+                    maker.shape(&name);
                 }
             });
         });

@@ -187,12 +187,12 @@ impl FrameNames {
 
 /// The different texts of frames: each is read once, and compared with others once, however many frames share it.
 struct Texts {
-    text: HashMap<StrId, Text>,
+    by_id: HashMap<StrId, Text>,
 }
 
 /// A text, and its place in the order of all, as a whole and without folders.
 struct Text {
-    text: String,
+    printable: String,
     whole_rank: u32,
     base_rank: u32,
 }
@@ -212,21 +212,20 @@ impl Texts {
             base_ranks[at] = rank;
         }
         let ranks = whole_ranks.into_iter().zip(base_ranks);
-        let text = texts
-            .into_iter()
-            .zip(ranks)
-            .map(|((text, id), (whole_rank, base_rank))| (id, Text { text, whole_rank, base_rank }));
-        Self { text: text.collect() }
+        let by_id = texts.into_iter().zip(ranks).map(|((printable, id), (whole_rank, base_rank))| {
+            (id, Text { printable, whole_rank, base_rank })
+        });
+        Self { by_id: by_id.collect() }
     }
 
     /// The place of a frame in the order of file name, line, function and path.
     fn place(&self, frame: Frame) -> (u32, i64, u32, u32) {
-        let (file, name) = (&self.text[&frame.file], &self.text[&frame.name]);
+        let (file, name) = (&self.by_id[&frame.file], &self.by_id[&frame.name]);
         (file.base_rank, frame.line, name.whole_rank, file.whole_rank)
     }
 
     fn frame(&self, frame: Frame) -> SiteFrame {
-        let text = |id| self.text[&id].text.clone();
+        let text = |id| self.by_id[&id].printable.clone();
         SiteFrame { file: text(frame.file), line: frame.line, name: text(frame.name) }
     }
 }
