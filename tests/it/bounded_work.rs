@@ -28,12 +28,14 @@ impl Maker {
     }
 
     fn text(&mut self, text: &[u8]) {
-        if let Some(&entry) = self.texts.get(text) {
+        // There is one name of megabytes, which hashing again and again would take minutes.
+        let key = if text.len() < NAME_BYTES / 2 { text } else { b"the long name" };
+        if let Some(&entry) = self.texts.get(key) {
             return self.writer.get(entry);
         }
         self.writer.text(text);
         self.writer.pickle.push(b'\x94');
-        self.texts.insert(text.to_vec(), self.writer.memo_len());
+        self.texts.insert(key.to_vec(), self.writer.memo_len());
         self.writer.skip_memo_entry();
     }
 
