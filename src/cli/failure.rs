@@ -3,7 +3,7 @@
 //! Exit codes: 0 done, 1 the input or the system refused, 2 wrong usage (clap sets it), 3 a limit of
 //! `check` is exceeded.
 
-use super::max_output::OutOfProportion;
+use super::out_of_proportion::OutOfProportion;
 use super::stderr;
 use crate::save::SaveError;
 use std::fmt;

@@ -1,13 +1,12 @@
 //! `--max-output`: how much a command may write about a recording, so that a small file whose rows share long texts and stacks
 //! cannot fill a disk.
 
+use super::out_of_proportion::OutOfProportion;
 use super::output::Output;
 use super::select::{Opened, parse_bytes};
 use crate::load::FileStamp;
-use crate::units;
 use clap::Args;
 use std::io::{self, Write};
-use thiserror::Error;
 
 /// Bytes that may be written about any recording, and for each byte of its file beyond that: as many as a file may expand to
 /// when it is read.
@@ -27,22 +26,6 @@ pub(super) struct MaxOutput {
 pub(super) struct Budget {
     limit: u64,
     left: u64,
-}
-
-/// More would be written than may be.
-#[derive(Debug, Error)]
-#[error("it would be larger than {}, out of proportion to the recording", units::bytes(.0.cast_signed()))]
-pub(super) struct OutOfProportion(u64);
-
-impl OutOfProportion {
-    /// A way out.
-    pub(super) const HINT: &'static str =
-        "ask for less with --table, --range or --filter, or allow more with --max-output SIZE";
-
-    /// The cause of an error, if it is this one.
-    pub(super) fn of(error: &io::Error) -> Option<&Self> {
-        error.get_ref()?.downcast_ref()
-    }
 }
 
 impl MaxOutput {

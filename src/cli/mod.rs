@@ -20,6 +20,7 @@ mod mcp;
 mod message;
 mod misspelt;
 mod open;
+mod out_of_proportion;
 mod output;
 mod ranks;
 mod recorder;

