@@ -26,13 +26,14 @@ fn made(addr: i64, size: i64, owner: Owner) -> Value {
     event("alloc", addr, size, owner)
 }
 
-/// A segment of two blocks, the first of which is free at the end.
+/// A segment of a block that is free at the end, where there is one, and of one in use.
 fn segment(addr: i64, free: i64, used: i64, (stream, pool): Owner) -> Value {
     let block = |address: i64, size: i64, state: &str| json!({"address": address, "size": size, "requested_size": size, "state": state, "frames": []});
+    let mut blocks = vec![block(addr, free, "inactive"), block(addr + free, used, "active_allocated")];
+    blocks.retain(|block| block["size"] != 0);
     json!({
         "device": 0, "address": addr, "total_size": free + used, "stream": stream, "segment_type": "large",
-        "segment_pool_id": pool, "is_expandable": false, "frames": [],
-        "blocks": [block(addr, free, "inactive"), block(addr + free, used, "active_allocated")],
+        "segment_pool_id": pool, "is_expandable": false, "frames": [], "blocks": blocks,
     })
 }
 
