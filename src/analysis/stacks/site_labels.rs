@@ -4,7 +4,7 @@ use super::frame_names::{FrameKey, FrameNames};
 use crate::model::{Snapshot, StackId};
 use rayon::prelude::*;
 
-/// The labels of all stacks, with their order; see [`site_label`].
+/// The labels of all stacks, with their order; see [`site_label`](super::site_label).
 #[derive(Debug, Default)]
 pub struct SiteLabels {
     /// The different labels in alphabetical order; that of the empty stack comes last.
