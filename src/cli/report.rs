@@ -12,7 +12,7 @@ use crate::export::report_parts;
 use crate::load::{Input, notes_beside, read_text};
 use crate::model::{DeviceId, Timeline};
 use crate::notes::{MAX_FILE_BYTES, Note, NotesFile, read_notes};
-use crate::remedies::predict_all;
+use crate::remedies::{Progress, predict_all_while};
 use crate::report::ranks as words;
 use crate::report::{Document, PageParts, ReportInput, TextDetail};
 use crate::{report, units};
@@ -130,19 +130,21 @@ fn run_on<'a>(
     let device = message.and_then(|message| message.device).map(DeviceId);
     let failure = |timeline: &Timeline| Some(At::Event(message?.event_in(timeline)?.0));
     let selected = args.target.one_or(&recording, device, failure)?;
-    let bytes = contents(args, &recording, selected, message, ranks)?;
+    let bytes = contents(args, &recording, About { selected, message, ranks }, &|_, _| true)?;
     destination.write(|out| Ok(out.write_all(&bytes)?))
 }
 
-/// Write the report about an open recording, without a text of PyTorch's exception.
+/// Write the report about an open recording, without a text of PyTorch's exception. Remedies are simulated while `progress`
+/// says so.
 #[cfg(feature = "mcp")]
 pub(super) fn write(
     out: &mut dyn std::io::Write,
     args: &ReportArgs,
     recording: &Opened<'_>,
+    progress: Progress<'_>,
 ) -> Result<(), Failure> {
-    let selected = args.target.one(recording)?;
-    Ok(out.write_all(&contents(args, recording, selected, None, Vec::new())?)?)
+    let about = About { selected: args.target.one(recording)?, message: None, ranks: Vec::new() };
+    Ok(out.write_all(&contents(args, recording, about, progress)?)?)
 }
 
 /// The other ranks of the job in sentences, if they are to be looked at.
@@ -159,19 +161,26 @@ fn others(mut paths: Vec<PathBuf>, recording: &Opened<'_>) -> Vec<String> {
     words::among(&ranks::read(&paths, &recording.rules), &own)
 }
 
+/// What a report is about besides the recording.
+struct About<'a> {
+    selected: Selected<'a>,
+    message: Option<OomMessage>,
+    /// The snapshots of the other ranks.
+    ranks: Vec<PathBuf>,
+}
+
 fn contents(
     args: &ReportArgs,
     recording: &Opened<'_>,
-    selected: Selected<'_>,
-    message: Option<OomMessage>,
-    ranks: Vec<PathBuf>,
+    About { selected, message, ranks }: About<'_>,
+    progress: Progress<'_>,
 ) -> Result<Vec<u8>, Failure> {
     let (snapshot, timeline) = (&*recording.snapshot, selected.timeline);
     let attribution = recording.attribution(timeline);
     let request = DiagnosisRequest { at: Some(selected.at), device_memory: args.capacity.bytes, message };
     let diagnosis = diagnose(snapshot, timeline, &attribution, request)
         .map_err(|error| no_moment(recording.file, error))?;
-    let predict = || predict_all(snapshot, timeline, &attribution, args.capacity.bytes);
+    let predict = || predict_all_while(snapshot, timeline, &attribution, args.capacity.bytes, progress);
     let remedies = (!args.left_out.no_remedies).then(predict).flatten();
     let modules = module_table(snapshot, timeline, &attribution, selected.moment);
     let notes = if args.left_out.no_notes { Vec::new() } else { notes_about(recording) };

@@ -45,7 +45,7 @@ const SIMULATED: [(&str, &[&str]); 20] = [
 ];
 
 impl Finding {
-    /// The ids of the remedies that simulate its advice; `NAME=VALUE` and `N` stand for others.
+    /// The ids of the remedies that simulate its advice where they apply; `NAME=VALUE` and `N` stand for others.
     pub fn simulated_by(&self) -> &'static [&'static str] {
         SIMULATED.iter().find(|(id, _)| *id == self.id).map_or(&[], |(_, remedies)| remedies)
     }

@@ -36,4 +36,4 @@ pub use outcome::{Attributed, Figures, LargestBatch, Postponed, Prediction, Pred
 pub use predict::{Progress, predict};
 pub use scene::Scene;
 pub use wanted::{UnknownId, Wanted, ids};
-pub use whole::predict_all;
+pub use whole::{predict_all, predict_all_while};

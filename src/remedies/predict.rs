@@ -50,7 +50,7 @@ pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> 
 
 /// Try only the remedies that save most and, if the program does not fit, settings and pairs: for recordings of which few
 /// answers are wanted soon.
-pub(super) fn predict_best(scene: &Scene<'_>) -> Predictions {
+pub(super) fn predict_best(scene: &Scene<'_>, progress: Progress<'_>) -> Predictions {
     let program = Program::recorded(scene.timeline);
     let (offers, baseline) =
         rayon::join(|| offers(scene, &program, &[]), || Tried::recorded(scene, &program));
@@ -65,8 +65,7 @@ pub(super) fn predict_best(scene: &Scene<'_>) -> Predictions {
         wanted.extend(best::pairs(&estimated, &baseline));
     }
     wanted.extend(estimated.into_iter().take(best::BEST).map(|(combination, _)| combination));
-    let trials =
-        Trials { scene, program, done: AtomicUsize::new(0), total: wanted.len(), progress: &|_, _| true };
+    let trials = Trials { scene, program, done: AtomicUsize::new(0), total: wanted.len(), progress };
     let all = trials.run(wanted, &baseline);
     predictions(scene, &trials.program, &baseline, all, Vec::new())
 }

@@ -1,7 +1,7 @@
 //! All remedies of one device, for callers that want no details.
 
 use super::outcome::Predictions;
-use super::predict::{predict, predict_best};
+use super::predict::{Progress, predict, predict_best};
 use super::scene::Scene;
 use crate::analysis::Attribution;
 use crate::model::{DeviceId, Snapshot, Timeline};
@@ -18,6 +18,17 @@ pub fn predict_all(
     attribution: &Attribution,
     capacity_bytes: Option<i64>,
 ) -> Option<Predictions> {
+    predict_all_while(snapshot, timeline, attribution, capacity_bytes, &|_, _| true)
+}
+
+/// As [`predict_all`], told how far it is; remedies that are still to come when `progress` returns false are left out.
+pub fn predict_all_while(
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    attribution: &Attribution,
+    capacity_bytes: Option<i64>,
+    progress: Progress<'_>,
+) -> Option<Predictions> {
     if timeline.device == DeviceId::HOST || timeline.events.is_empty() {
         return None;
     }
@@ -25,5 +36,5 @@ pub fn predict_all(
     let device = subject.device().with_capacity(capacity_bytes);
     let scene = Scene { snapshot, timeline, attribution, subject: &subject, device };
     let is_large = MANY_EVENTS < timeline.events.len();
-    Some(if is_large { predict_best(&scene) } else { predict(&scene, &[], &|_, _| true) })
+    Some(if is_large { predict_best(&scene, progress) } else { predict(&scene, &[], progress) })
 }

@@ -5,7 +5,7 @@ use oomscope::analysis::{Attribution, UserRules};
 use oomscope::diagnosis::{DiagnosisRequest, Finding, diagnose};
 use oomscope::load::{Input, Progress, load};
 use oomscope::model::Timeline;
-use oomscope::remedies::{ids, predict_all};
+use oomscope::remedies::{Predictions, ids, predict_all};
 use oomscope::report::{
     Document, PageParts, ReportInput, TextDetail, report_html, report_json, report_markdown, report_text,
 };
@@ -25,8 +25,16 @@ const MAY_ESTIMATE: [&str; 7] = [
 /// The words of an estimate, in lower case.
 const WORDS: &str = "could save up to";
 
-/// What all formats say about the devices of a file, with or without simulating, and the findings.
-fn outputs(path: &Path, simulates: bool) -> Vec<(Vec<Finding>, [String; 4], serde_json::Value)> {
+/// What is found of a device, what was simulated, and what all formats say of it.
+struct Said {
+    findings: Vec<Finding>,
+    remedies: Option<Predictions>,
+    texts: [String; 4],
+    json: serde_json::Value,
+}
+
+/// What is said about the devices of a file, with or without simulating.
+fn outputs(path: &Path, simulates: bool) -> Vec<Said> {
     let snapshot = load(&Input::File(path.to_owned()), &Progress::default()).expect("the recording loads");
     let of = |timeline: &Timeline| {
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
@@ -57,13 +65,14 @@ fn outputs(path: &Path, simulates: bool) -> Vec<(Vec<Finding>, [String; 4], serd
             report_markdown(&document),
             report_html(&document, &PageParts::default()),
         ];
-        (diagnosis.findings, texts, serde_json::from_slice(&json).expect("JSON"))
+        let json = serde_json::from_slice(&json).expect("JSON");
+        Said { findings: diagnosis.findings, remedies, texts, json }
     };
     snapshot.timelines.iter().map(of).collect()
 }
 
 fn check(path: &Path, simulates: bool) {
-    for (findings, texts, json) in outputs(path, simulates) {
+    for Said { findings, remedies, texts, json } in outputs(path, simulates) {
         let mut estimates = 0;
         for finding in json["findings"].as_array().expect("findings") {
             let id = finding["id"].as_str().expect("an id");
@@ -73,6 +82,7 @@ fn check(path: &Path, simulates: bool) {
             let is_simulated = finding["simulated_by"].as_array().is_some_and(|by| !by.is_empty());
             let may = MAY_ESTIMATE.contains(&id) && !is_simulated;
             assert!(may || !is_estimated, "{}: an estimate of {id}", path.display());
+            check_names(finding, remedies.as_ref(), &texts);
             estimates += usize::from(is_estimated);
         }
         for text in &texts {
@@ -84,6 +94,21 @@ fn check(path: &Path, simulates: bool) {
             assert!(ids().any(|known| known == *id), "there is no remedy {id}");
         }
     }
+}
+
+/// Where remedies were simulated, a finding names none that does not apply, in no format.
+fn check_names(finding: &serde_json::Value, remedies: Option<&Predictions>, texts: &[String]) {
+    let Some(remedies) = remedies else { return };
+    let named: Vec<&str> =
+        finding["simulated_by"].as_array().expect("ids").iter().flat_map(|id| id.as_str()).collect();
+    for id in &named {
+        let begins = id.trim_end_matches("NAME=VALUE").trim_end_matches('N');
+        let applies = |shown: &str| if begins == *id { shown == *id } else { shown.starts_with(begins) };
+        assert!(remedies.remedies.iter().any(|remedy| applies(&remedy.id)), "{id} does not apply");
+    }
+    let words = format!("see oomscope remedies ({})", named.join(", "));
+    assert_eq!(texts[1..].iter().all(|text| text.contains(&words)), !named.is_empty(), "{words}");
+    assert!(texts.iter().all(|text| !text.contains("where they apply")));
 }
 
 #[test]
@@ -103,7 +128,7 @@ fn simulating_changes_no_estimate() {
 
 #[test]
 fn advice_that_is_simulated_names_its_remedies() {
-    let [(_, texts, json)] = &outputs(&sample("gpt_oom_forward.pickle"), false)[..] else {
+    let [Said { texts, json, .. }] = &outputs(&sample("gpt_oom_forward.pickle"), false)[..] else {
         panic!("one device")
     };
     let findings = json["findings"].as_array().expect("findings");
@@ -112,5 +137,15 @@ fn advice_that_is_simulated_names_its_remedies() {
     assert!(ids.contains(&"checkpoint-all".into()) && ids.contains(&"half-batch".into()), "{ids:?}");
     for text in &texts[1..] {
         assert!(text.contains("see oomscope remedies (checkpoint-all, "), "{text}");
+        assert!(text.contains("), where they apply"), "nothing was simulated: {text}");
     }
+}
+
+#[test]
+fn a_finding_names_no_remedy_that_does_not_apply() {
+    let [Said { json, .. }] = &outputs(&sample("leak_eval_losses.pickle"), true)[..] else {
+        panic!("one device")
+    };
+    let leak = &json["findings"][0];
+    assert_eq!((&leak["id"], &leak["simulated_by"]), (&"leak".into(), &serde_json::json!(["detach"])));
 }

@@ -98,7 +98,7 @@ fn malformed_requests_do_no_harm() {
 fn a_cancelled_request_has_no_answer_and_the_next_one_has() {
     let mut raw = Raw::greeted();
     raw.call(1, "remedies", &json!({"file": "gpt_oom_forward.pickle"}));
-    raw.call(2, "remedies", &json!({"file": "gpt_oom_expandable.pickle"}));
+    raw.call(2, "verdict", &json!({"file": "gpt_oom_expandable.pickle"}));
     for id in [1, 2] {
         let params = json!({"requestId": id, "reason": "not needed"});
         raw.send(

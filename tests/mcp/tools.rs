@@ -54,11 +54,7 @@ fn answers_are_the_documents_of_the_commands() {
             json!({"file": oom, "at": "oom", "filter": "phase:forward"}),
             vec!["stats", &oom, "--at", "oom", "--filter", "phase:forward"],
         ),
-        (
-            "verdict",
-            json!({"file": oom, "top": 2}),
-            vec!["report", &oom, "--no-remedies", "--no-notes", "--top", "2"],
-        ),
+        ("verdict", json!({"file": oom, "top": 2}), vec!["report", &oom, "--no-notes", "--top", "2"]),
         (
             "live",
             json!({"file": oom, "at": "oom", "top": 5, "filter": "-kept"}),

@@ -7,6 +7,7 @@ use crate::app::theme;
 use crate::diagnosis::{Finding, Severity};
 use crate::draw::Rgb;
 use crate::model::{StackId, Timeline};
+use crate::remedies::Predictions;
 use crate::report::{Fix, RemedyText, kind_text};
 use crate::units;
 use eframe::egui::{self, Rect, pos2, vec2};
@@ -25,6 +26,8 @@ pub(super) struct Card<'a> {
     pub(super) timeline: &'a Timeline,
     /// The memory that is outlined, if any is.
     pub(super) outlined: Option<&'a Outline>,
+    /// What was simulated, once it is.
+    pub(super) predictions: Option<&'a Predictions>,
 }
 
 impl Card<'_> {
@@ -91,7 +94,7 @@ impl Card<'_> {
         parts::numbers_ui(ui, self.finding, target);
         parts::allocations_ui(ui, self.finding, self.timeline, target);
         parts::events_ui(ui, self.finding, target);
-        parts::notes_ui(ui, self.finding);
+        parts::notes_ui(ui, self.finding, self.predictions);
     }
 
     /// The switch that shows the memory of the finding in all views.

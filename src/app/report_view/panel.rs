@@ -123,8 +123,13 @@ fn findings_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: &DeviceReport) 
         ui.set_max_width((ui.available_width() - SCROLL_BAR_PX).min(MAX_TEXT_PX));
         let others = findings.len().saturating_sub(1);
         for (number, (finding, stacks)) in findings.iter().zip(&report.site_stacks).enumerate() {
-            let card =
-                Card { finding, site_stacks: stacks, timeline: ctx.recording, outlined: ctx.at.outlined() };
+            let card = Card {
+                finding,
+                site_stacks: stacks,
+                timeline: ctx.recording,
+                outlined: ctx.at.outlined(),
+                predictions: ctx.derived.predictions().map(AsRef::as_ref),
+            };
             if number == 1 {
                 ui.add_space(2.0);
                 ui.label(theme::muted(ui, others_text(others, report.diagnosis.at.moment)));

@@ -6,6 +6,7 @@ use crate::app::pointed::{self, Thing};
 use crate::app::theme;
 use crate::diagnosis::{Advice, Finding, Number, Site, Value};
 use crate::model::{EventIx, StackId, Timeline};
+use crate::remedies::Predictions;
 use crate::report::{Fix, RemedyText, simulated_text};
 use crate::units;
 use eframe::egui::collapsing_header::{CollapsingState, paint_default_icon};
@@ -265,11 +266,11 @@ pub(super) fn events_ui(ui: &mut egui::Ui, finding: &Finding, target: &mut Optio
     });
 }
 
-pub(super) fn notes_ui(ui: &mut egui::Ui, finding: &Finding) {
+pub(super) fn notes_ui(ui: &mut egui::Ui, finding: &Finding, predictions: Option<&Predictions>) {
     let saving = finding
         .stated_saving()
         .map(|saving| format!("Could save up to {}: {}", units::bytes(saving.bytes), saving.formula));
-    let simulated = simulated_text(finding.simulated_by());
+    let simulated = simulated_text(finding, predictions);
     let confirm = finding.confirm.as_ref().map(|text| format!("To confirm: {text}"));
     let limits = finding.limits.iter().map(|text| format!("Not known: {text}"));
     let notes: Vec<String> = saving.into_iter().chain(simulated).chain(confirm).chain(limits).collect();

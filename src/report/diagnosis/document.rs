@@ -7,6 +7,7 @@ use super::clean::Clean;
 use super::facts::facts;
 use super::fix::{Fix, fix};
 use super::quoted::{RemedyText, quoted};
+use super::simulated::{simulated_by, simulated_text};
 use crate::analysis::segment_state::GroupKey;
 use crate::analysis::{ModuleTable, SiteFrame, site_frame, site_label};
 use crate::diagnosis::{CodeTree, Diagnosis, Figure, Finding, MomentPosition, Number, Severity, Site};
@@ -122,7 +123,9 @@ pub(super) struct FindingText {
     /// The best remedies that were simulated; only the verdict has them.
     pub(super) remedies: Vec<RemedyText>,
     /// The ids of the remedies that simulate the advice.
-    pub(super) simulated_by: &'static [&'static str],
+    pub(super) simulated_by: Vec<&'static str>,
+    /// These remedies in words.
+    pub(super) simulated: Option<String>,
     pub(super) saving: Option<SavingText>,
     pub(super) confirm: Option<String>,
     pub(super) limits: Vec<String>,
@@ -328,7 +331,8 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
             .collect(),
         fix: None,
         remedies: Vec::new(),
-        simulated_by: finding.simulated_by(),
+        simulated_by: simulated_by(finding, input.remedies),
+        simulated: simulated_text(finding, input.remedies),
         saving: finding
             .stated_saving()
             .map(|saving| SavingText { bytes: saving.bytes, formula: saving.formula.to_string() }),

@@ -11,6 +11,7 @@ mod markdown;
 mod markdown_sink;
 mod page;
 mod quoted;
+mod simulated;
 mod sink;
 mod text;
 mod tree;
@@ -26,8 +27,9 @@ pub use page::{
     FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure, PageParts, Picture, Theme, report_html,
 };
 pub use quoted::{RemedyText, quoted};
+pub use simulated::simulated_text;
 pub use text::{TextDetail, report_text};
-pub use words::{kind_text, simulated_text};
+pub use words::kind_text;
 
 pub(super) use markdown_sink::Markdown;
 pub(super) use page::{Html, policy};

@@ -2,7 +2,7 @@
 
 use super::document::{Document, FindingText};
 use super::tree;
-use super::words::{kind_text, short_place, simulated_text};
+use super::words::{kind_text, short_place};
 use crate::diagnosis::{Number, Site};
 use crate::report::modules::modules_text;
 use crate::report::table::{self, Align};
@@ -208,8 +208,8 @@ fn closing(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
             &format!("Could save up to {}: {}.", units::bytes(saving.bytes), saving.formula),
         )?;
     }
-    if let Some(simulated) = simulated_text(finding.simulated_by) {
-        paragraph(out, "  ", &simulated)?;
+    if let Some(simulated) = &finding.simulated {
+        paragraph(out, "  ", simulated)?;
     }
     if let Some(confirm) = &finding.confirm {
         paragraph(out, "  ", &format!("To confirm: {confirm}"))?;

@@ -3,7 +3,7 @@
 use super::document::{AdviceText, Document, FindingText, NoteText, StackText};
 use super::quoted::RemedyText;
 use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
-use super::words::{TOOL, place, simulated_text};
+use super::words::{TOOL, place};
 use crate::analysis::ModuleRow;
 use crate::report::modules::{main_module_rows, module_cells, module_columns, module_indent, module_label};
 use crate::units;
@@ -227,8 +227,8 @@ fn closing(sink: &mut impl Sink, finding: &FindingText) {
         let (bytes, formula) = (units::bytes(saving.bytes), format!(" ({}).", saving.formula));
         sink.paragraph(&[Span::Plain("Could save up to "), Span::Strong(&bytes), Span::Plain(&formula)]);
     }
-    if let Some(simulated) = simulated_text(finding.simulated_by) {
-        sink.paragraph(&[Span::Plain(&simulated)]);
+    if let Some(simulated) = &finding.simulated {
+        sink.paragraph(&[Span::Plain(simulated)]);
     }
     if let Some(confirm) = &finding.confirm {
         sink.paragraph(&[Span::Plain("To confirm: "), Span::Plain(confirm)]);

@@ -15,12 +15,6 @@ pub fn kind_text(severity: Severity, id: &str) -> String {
     }
 }
 
-/// Where the saving of a finding's advice is told, if remedies simulate it.
-pub fn simulated_text(remedies: &[&str]) -> Option<String> {
-    let ids = remedies.join(", ");
-    (!ids.is_empty()).then(|| format!("What it would save: see oomscope remedies ({ids})"))
-}
-
 /// A line of code: `train.py:55 attention`, with the whole path if it was recorded.
 pub(super) fn place(file: &str, line: i64, name: &str) -> String {
     match (file, line) {

@@ -10,7 +10,8 @@ use std::io::Write;
 pub(in crate::cli::mcp) const TOOL: Tool = Tool {
     name: "verdict",
     about: "Why memory ran out, or what fills it at the peak, with evidence, advice and what the recording cannot show. The first \
-            finding is the verdict. The JSON of 'oomscope report', without simulated remedies (see the tool remedies)",
+            finding is the verdict; its fix has what it was simulated to give. Takes seconds for large snapshots. The JSON of \
+            'oomscope report'",
     parameters: &[
         FILE,
         AT,
@@ -24,6 +25,7 @@ pub(in crate::cli::mcp) const TOOL: Tool = Tool {
 fn answer(call: &Call<'_>, out: &mut dyn Write) -> Result<(), Refusal> {
     let file = call.file("file")?;
     // Notes are in another file, which may lie anywhere.
-    let args = call.args(&["--format=json", "--no-remedies", "--no-notes"], &[&file])?;
-    Ok(report::write(out, &args, &call.open(&file)?)?)
+    let args = call.args(&["--format=json", "--no-notes"], &[&file])?;
+    let goes_on = |_, _| !call.progress.is_cancelled();
+    Ok(report::write(out, &args, &call.open(&file)?, &goes_on)?)
 }
