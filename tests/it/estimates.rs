@@ -100,7 +100,7 @@ fn check(path: &Path, simulates: bool) {
 fn check_names(finding: &serde_json::Value, remedies: Option<&Predictions>, texts: &[String]) {
     let Some(remedies) = remedies else { return };
     let named: Vec<&str> =
-        finding["simulated_by"].as_array().expect("ids").iter().flat_map(|id| id.as_str()).collect();
+        finding["simulated_by"].as_array().expect("ids").iter().filter_map(|id| id.as_str()).collect();
     for id in &named {
         let begins = id.trim_end_matches("NAME=VALUE").trim_end_matches('N');
         let applies = |shown: &str| if begins == *id { shown == *id } else { shown.starts_with(begins) };
