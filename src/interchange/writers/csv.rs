@@ -6,6 +6,10 @@ use crate::interchange::column::ColumnInfo;
 use crate::report::{csv_error, spreadsheet_safe};
 use std::io::{self, Write};
 
+/// Bytes that are kept until they are written. Each time, the writer looks through the rest of the text for quotes: with few bytes,
+/// a text of megabytes would take seconds.
+const BUFFER_BYTES: usize = 1 << 20;
+
 struct Csv<'a> {
     out: csv::Writer<&'a mut (dyn Write + Send)>,
     names: Vec<&'static str>,
@@ -19,7 +23,8 @@ pub(in crate::interchange) fn csv_writer<'a>(
     columns: &[ColumnInfo],
 ) -> Box<dyn TableWriter + 'a> {
     let names = columns.iter().map(|column| column.name).collect();
-    Box::new(Csv { out: csv::Writer::from_writer(out), names, text: String::new() })
+    let out = csv::WriterBuilder::new().buffer_capacity(BUFFER_BYTES).from_writer(out);
+    Box::new(Csv { out, names, text: String::new() })
 }
 
 impl Csv<'_> {
