@@ -128,6 +128,36 @@ def test_a_program_that_ends_well(rig: Rig) -> None:
     assert list(rig.files()) == ["rank0_step4_end.pickle"]
 
 
+COUNTED = """
+import torch
+for _ in range(50):
+    kept = [torch.empty(2**20, device="cuda") for _ in range(8)]
+    del kept
+stats = torch.cuda.memory_stats()
+print(stats["requested_bytes.all.peak"], stats["reserved_bytes.all.peak"])
+kept = torch.empty(2**20, device="cuda")
+"""
+
+
+@pytest.mark.skipif(not PROGRAM.exists(), reason="the program is not built: cargo build")
+def test_limits_go_by_the_counters_of_torch_where_the_history_lost_its_start(rig: Rig) -> None:
+    (rig.directory / "counted.py").write_text(COUNTED)
+    done = rig.run("-m", "oomscope", "run", "--no-verdict", "--dir", "out", "--max-entries", "2", "counted.py")
+    assert done.returncode == 0, done.stderr
+    requested, reserved = map(int, done.stdout.split())
+    assert requested == 8 * 2**22
+    (snapshot,) = rig.files().values()
+    about = snapshot["oomscope"]["devices"]["0"]
+    assert (about["peak_requested_bytes"], about["peak_reserved_bytes"]) == (requested, reserved)
+    (path,) = (rig.directory / "out").iterdir()
+
+    def exit_code(limit: int) -> int:
+        command = [str(PROGRAM), "check", str(path), "--max-peak", str(limit)]
+        return subprocess.run(command, capture_output=True, check=False).returncode
+
+    assert (exit_code(requested), exit_code(requested - 1)) == (0, 3)
+
+
 def test_marks_workers_peaks_and_signals(rig: Rig) -> None:
     done = rig.run(str(PYTHON / "tests" / "programs" / "marked.py"), "out")
     assert done.returncode == 0, done.stderr

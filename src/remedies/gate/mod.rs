@@ -7,6 +7,8 @@ mod attention;
 mod batch_size;
 mod evaluation;
 mod rest_of_step;
+#[cfg(test)]
+mod tests;
 
 pub(super) use batch_size::BatchSize;
 pub(super) use rest_of_step::leaves_enough;

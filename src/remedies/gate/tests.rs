@@ -1,0 +1,117 @@
+//! The gate, on a program whose bytes can be added up by hand.
+
+use super::is_possible;
+use crate::analysis::program_fixture::{BACKWARD, DATA, LOAD, Program as Recorded, STATE, ZERO_GRAD};
+use crate::analysis::{Attribution, Category, UserRules};
+use crate::model::{AllocId, RecordedTensor, RecordedTensors, ShapeId, Snapshot};
+use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::predict::predict;
+use crate::remedies::scene::Scene;
+use crate::remedies::tried::Tried;
+use crate::simulator::{Device, Program, Subject};
+
+const MIB: i64 = 1 << 20;
+const FORWARD: &[&str] = &[
+    "torch/nn/modules/linear.py forward",
+    "torch/nn/modules/module.py _call_impl",
+    "/home/me/model.py:20 forward",
+    "torch/nn/modules/module.py _call_impl",
+    "/home/me/train.py:90 <module>",
+];
+
+/// Three steps with 12 MiB of parameters, as much of state, inputs of a MiB and activations of 60.
+fn trained() -> Snapshot {
+    let mut program = Recorded::default();
+    let parameters = [5 * MIB, 7 * MIB];
+    for size in parameters {
+        program.alloc(size, LOAD);
+    }
+    for step in 0..3 {
+        let input = program.alloc(MIB, DATA);
+        let kept = [40 * MIB, 20 * MIB].map(|size| program.alloc(size, FORWARD));
+        kept.into_iter().rev().for_each(|address| program.free(address, BACKWARD));
+        let gradients = parameters.map(|size| program.alloc(size, BACKWARD));
+        if step == 0 {
+            for size in parameters {
+                program.alloc(size, STATE);
+            }
+        }
+        gradients.into_iter().for_each(|address| program.free(address, ZERO_GRAD));
+        program.free(input, DATA);
+    }
+    program.finish()
+}
+
+/// Note the shape of all inputs.
+fn with_input_shape(mut snapshot: Snapshot, shape: [i64; 2]) -> Snapshot {
+    let mut text = |text: &str| snapshot.strings.intern(text.as_bytes()).0;
+    let (operator, dtype) = (text("aten.to"), text("torch.float32"));
+    let timeline = &snapshot.timelines[0];
+    let all = (0..timeline.lifetimes.len() as u32).map(|id| timeline.allocation(AllocId(id)));
+    let inputs = all.filter(|allocation| allocation.size == MIB);
+    let tensor = |addr| RecordedTensor { device: None, addr, operator, dtype, shape: ShapeId(0) };
+    let tensors = inputs.map(|input| tensor(input.addr)).collect();
+    snapshot.tensors = RecordedTensors::new(tensors, vec![shape.into()]);
+    snapshot
+}
+
+fn on_scene<R>(snapshot: &Snapshot, ask: impl FnOnce(&Scene<'_>) -> R) -> R {
+    let timeline = &snapshot.timelines[0];
+    let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
+    let subject = Subject::new(snapshot, timeline);
+    let device = Device::default();
+    ask(&Scene { snapshot, timeline, attribution: &attribution, subject: &subject, device })
+}
+
+/// Whether a smaller batch is among the remedies, and whether something else is.
+fn offers(snapshot: &Snapshot) -> (bool, bool) {
+    let found = on_scene(snapshot, |scene| predict(scene, &[], &|_, _| true));
+    let is_smaller = |id: &str| id.contains("half-batch") || id.contains("quarter-batch");
+    let (smaller, others): (Vec<_>, Vec<_>) =
+        found.remedies.iter().partition(|remedy| is_smaller(&remedy.id));
+    (!smaller.is_empty(), !others.is_empty())
+}
+
+#[test]
+fn a_batch_of_one_sample_is_not_split() {
+    assert_eq!(offers(&trained()), (true, true), "nothing shows how many samples there are");
+    assert_eq!(offers(&with_input_shape(trained(), [4, MIB / 16])), (true, true));
+    assert_eq!(offers(&with_input_shape(trained(), [1, MIB / 4])), (false, true));
+}
+
+/// An offer that leaves out what is of a category.
+fn without<'a>(scene: &'a Scene<'a>, part: Part, category: Category) -> Offer<'a> {
+    Offer::new("without", "leave something out", (part, Effort::Lines), move |program| {
+        program.leave_out_all(&scene.of_category(category));
+    })
+}
+
+#[test]
+fn no_prediction_is_below_what_the_change_leaves() {
+    on_scene(&trained(), |scene| {
+        let program = Program::recorded(scene.timeline);
+        let recorded = Tried::recorded(scene, &program);
+        let offer = without(scene, Part::Checkpoints, Category::Activation);
+        let mut tried = Tried::of(scene, &program, &recorded, &[&offer]);
+        assert!(is_possible(scene, &program, &[&offer], &tried));
+        // Without activations, parameters, state, gradients and an input are left.
+        tried.figures.peak_requested = (12 + 12 + 12 + 1) * MIB.unsigned_abs();
+        assert!(is_possible(scene, &program, &[&offer], &tried));
+        tried.figures.peak_requested -= 1;
+        assert!(!is_possible(scene, &program, &[&offer], &tried));
+    });
+}
+
+#[test]
+fn only_what_changes_parameters_may_go_below_them() {
+    on_scene(&trained(), |scene| {
+        let program = Program::recorded(scene.timeline);
+        let recorded = Tried::recorded(scene, &program);
+        let is_possible = |part| {
+            let offer = without(scene, part, Category::Parameter);
+            is_possible(scene, &program, &[&offer], &Tried::of(scene, &program, &recorded, &[&offer]))
+        };
+        assert!(is_possible(Part::Precision) && is_possible(Part::Place));
+        assert!(!is_possible(Part::Batch) && !is_possible(Part::Checkpoints));
+    });
+}
