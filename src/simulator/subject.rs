@@ -28,7 +28,7 @@ impl Subject {
 
     /// Read the requests of a device of which something is known. What is `None` is inferred from the recording.
     pub fn on_device(snapshot: &Snapshot, timeline: &Timeline, known: Device) -> Self {
-        let recorded = Settings::recorded(snapshot);
+        let recorded = Settings::in_effect(snapshot, timeline);
         let mut requests = Requests::of(snapshot, timeline, &recorded);
         let mut tie_break = inference::tie_break(timeline);
         let mut device = inference::device(timeline, &requests, &recorded, tie_break, known);
@@ -53,7 +53,7 @@ impl Subject {
         Self { requests, recorded, expandable, tie_break, device, fidelity }
     }
 
-    /// The settings of the recording.
+    /// The settings of the recording, as far as they are obeyed.
     pub fn recorded_settings(&self) -> &Settings {
         &self.recorded
     }

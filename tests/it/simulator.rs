@@ -3,7 +3,7 @@
 
 use crate::support::{pickles_in, root, skipped, stem};
 use oomscope::load::{Input, Progress, load};
-use oomscope::model::{Action, DeviceId, EventTable, Snapshot};
+use oomscope::model::{Action, DeviceId, EventTable, Setting, SettingValue, Snapshot};
 use oomscope::simulator::{Device, Outcome, Settings, Subject};
 use std::path::{Path, PathBuf};
 
@@ -179,4 +179,16 @@ fn other_settings_give_what_a_run_under_them_gave() {
     if errors.is_empty() {
         skipped("no program recorded under several settings");
     }
+}
+
+#[test]
+fn expandable_segments_that_no_segment_shows_were_not_obeyed() {
+    let mut recording =
+        Recording::open(&root().join("sample_snapshots/frag_oom.pickle")).expect("a sample with its truth");
+    let settings = &mut recording.snapshot.settings;
+    settings.retain(|setting| setting.name != "expandable_segments");
+    settings.push(Setting { name: "expandable_segments".to_owned(), value: SettingValue::Bool(true) });
+    let subject = Subject::new(&recording.snapshot, &recording.snapshot.timelines[0]);
+    assert!(!subject.recorded_settings().expandable_segments);
+    assert!(subject.fidelity().is_complete(), "{:?}", subject.fidelity());
 }

@@ -55,7 +55,9 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
 
 impl State {
     fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
-        let recorded = self.recorded.get_or_insert_with(|| Settings::recorded(ctx.recording.snapshot()));
+        let recorded = ctx.recording;
+        let recorded =
+            self.recorded.get_or_insert_with(|| Settings::in_effect(recorded.snapshot(), recorded));
         let controls = self.controls.get_or_insert_with(|| Controls::new(recorded.clone()));
         let limit = self.background.latest().and_then(|answer| answer.limit_bytes);
         controls.ui(ui, recorded, limit);

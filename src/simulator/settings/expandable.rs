@@ -47,6 +47,15 @@ impl ExpandableSegments {
     }
 }
 
+impl Settings {
+    /// The settings that a device was recorded with, as far as its segments show that they were obeyed.
+    pub fn in_effect(snapshot: &Snapshot, timeline: &Timeline) -> Self {
+        let recorded = Self::recorded(snapshot);
+        let is_ignored = ExpandableSegments::of(snapshot, timeline) == ExpandableSegments::NotInEffect;
+        Self { expandable_segments: recorded.expandable_segments && !is_ignored, ..recorded }
+    }
+}
+
 /// Whether the text of the environment asks for them.
 fn is_asked_for(snapshot: &Snapshot) -> bool {
     let texts = snapshot.settings.iter().filter(|setting| CONF_VARIABLES.contains(&setting.name.as_str()));
