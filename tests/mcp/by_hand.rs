@@ -3,7 +3,9 @@
 use crate::server::{oomscope, samples};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
 
 struct Raw {
     child: Child,
@@ -13,8 +15,12 @@ struct Raw {
 
 impl Raw {
     fn start() -> Self {
+        Self::over(&samples())
+    }
+
+    fn over(folder: &Path) -> Self {
         let mut command = oomscope();
-        command.arg("mcp").arg(samples()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg("mcp").arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).expect("both are piped");
         Self { child, stdin, stdout: BufReader::new(stdout) }
@@ -108,6 +114,72 @@ fn a_cancelled_request_has_no_answer_and_the_next_one_has() {
     raw.call(3, "summary", &json!({"file": "frag_oom.pickle"}));
     let found = raw.receive();
     assert_eq!((&found["id"], &found["result"]["isError"]), (&json!(3), &json!(false)), "{found}");
+    raw.close();
+}
+
+/// A recording of 2,000 allocations whose frames share one name of 10 MB.
+fn with_a_long_name() -> Vec<u8> {
+    let mut pickle = b"\x80\x04".to_vec();
+    let text = |pickle: &mut Vec<u8>, text: &str| {
+        pickle.push(b'X');
+        pickle.extend(u32::try_from(text.len()).expect("a short text").to_le_bytes());
+        pickle.extend(text.as_bytes());
+    };
+    let int = |pickle: &mut Vec<u8>, value: u32| {
+        pickle.push(b'J');
+        pickle.extend(value.to_le_bytes());
+    };
+    // The name is the first entry of the memo, and nothing else yet.
+    text(&mut pickle, &"/home/step 1/forward {phase=eval} ".repeat(300_000));
+    pickle.extend(b"\x940}(");
+    text(&mut pickle, "device_traces");
+    pickle.extend(b"](](");
+    for at in 0..2_000 {
+        pickle.extend(b"}(");
+        for (key, value) in [("addr", (at + 1) << 19), ("size", 1 << 18), ("stream", 0)] {
+            text(&mut pickle, key);
+            int(&mut pickle, value);
+        }
+        text(&mut pickle, "action");
+        text(&mut pickle, if at == 1_999 { "oom" } else { "alloc" });
+        text(&mut pickle, "frames");
+        pickle.extend(b"](}(");
+        for key in ["filename", "name"] {
+            text(&mut pickle, key);
+            pickle.extend(b"h\x00");
+        }
+        text(&mut pickle, "line");
+        int(&mut pickle, at);
+        pickle.extend(b"ueu");
+    }
+    pickle.extend(b"eeu.");
+    pickle
+}
+
+#[test]
+fn a_name_of_megabytes_does_not_keep_others_waiting() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("long.pickle"), with_a_long_name()).expect("it can be written");
+    let mut raw = Raw::over(folder.path());
+    raw.greet();
+    for (id, tool) in [(1, "summary"), (2, "verdict"), (3, "live"), (4, "remedies"), (5, "series")] {
+        let began = Instant::now();
+        raw.call(id, tool, &json!({"file": "long.pickle"}));
+        if id % 2 == 0 {
+            let params = json!({"requestId": id, "reason": "not needed"});
+            raw.send(
+                &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).to_string(),
+            );
+        }
+        raw.call(id + 10, "list", &json!({}));
+        let found = raw.answer(id + 10);
+        assert_eq!(found["result"]["isError"], false, "{found}");
+        assert!(began.elapsed() < Duration::from_secs(10), "{tool}: {:?}", began.elapsed());
+    }
+    raw.call(20, "verdict", &json!({"file": "long.pickle"}));
+    let found = raw.answer(20);
+    assert_eq!(found["result"]["isError"], false, "{found}");
+    assert!(found.to_string().len() < 1 << 20, "long names are cut");
     raw.close();
 }
 
