@@ -241,15 +241,6 @@ pub struct Advice {
     pub remedy: Option<&'static str>,
 }
 
-/// An estimate of the bytes that advice would save.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Saving {
-    /// Bytes.
-    pub bytes: i64,
-    /// How they are estimated.
-    pub formula: Sentence,
-}
-
 /// One statement about a recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
@@ -267,8 +258,8 @@ pub struct Finding {
     pub evidence: Evidence,
     /// Things to try, most promising first.
     pub advice: Vec<Advice>,
-    /// How much that would save, if it can be estimated; what is stated of it is [`Self::stated_saving`].
-    pub(super) saving: Option<Saving>,
+    /// Bytes that it is about, by which findings that matter equally are in order. What a change would save, only remedies say.
+    pub(super) weight_bytes: i64,
     /// An observation that would confirm it.
     pub confirm: Option<Sentence>,
     /// Limits of what the recording shows about it.
@@ -286,7 +277,7 @@ impl Finding {
             explanation: Vec::new(),
             evidence: Evidence::default(),
             advice: Vec::new(),
-            saving: None,
+            weight_bytes: 0,
             confirm: None,
             limits: Vec::new(),
         }
@@ -329,9 +320,9 @@ impl Finding {
         self.advice.extend(stated(text).map(|text| Advice { text, code, remedy: Some(remedy) }));
     }
 
-    /// Say how many bytes that would save, and how they are estimated.
-    pub(super) fn saves(&mut self, bytes: i64, formula: impl Into<Sentence>) {
-        self.saving = Some(Saving { bytes, formula: formula.into() });
+    /// Set the bytes that it is about.
+    pub(super) fn weighs(&mut self, bytes: i64) {
+        self.weight_bytes = bytes;
     }
 
     /// Say what would confirm it.
@@ -352,12 +343,10 @@ impl Finding {
     /// Every sentence of it that may have figures, the statement first.
     pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
         let advice = self.advice.iter().map(|advice| &advice.text);
-        let formula = self.stated_saving().map(|saving| &saving.formula);
         std::iter::once(&self.title)
             .chain(&self.why)
             .chain(&self.explanation)
             .chain(advice)
-            .chain(formula)
             .chain(&self.confirm)
             .chain(&self.limits)
     }

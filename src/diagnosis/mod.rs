@@ -32,9 +32,7 @@ mod tests;
 
 pub use case::{CodeSites, DiagnosisRequest};
 pub use figure::{Figure, Value};
-pub use finding::{
-    Advice, CodeRow, CodeTree, Evidence, Finding, Number, Role, Saving, Severity, Site, StackBytes,
-};
+pub use finding::{Advice, CodeRow, CodeTree, Evidence, Finding, Number, Role, Severity, Site, StackBytes};
 pub use left_behind::{LeftBehind, is_fragmentation, is_leak, left_behind};
 pub use oom_message::OomMessage;
 pub use sentence::Sentence;
@@ -89,9 +87,8 @@ pub fn diagnose(
     let mut findings = vec![verdict::verdict(&assessment)];
     let detected = detectors::DETECTORS.iter().flat_map(|detect| detect(&assessment));
     findings.extend(detected.filter(|finding| !finding.is_refused()));
-    let weight = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.bytes);
     // The sort is stable, so findings that matter equally stay in the order of the detectors.
-    findings[1..].sort_by_key(|finding| (Reverse(finding.severity), Reverse(weight(finding))));
+    findings[1..].sort_by_key(|finding| (Reverse(finding.severity), Reverse(finding.weight_bytes)));
     verdict::name_avoidable(&mut findings, case.live_bytes());
     let position = |moment| MomentPosition { moment, position: attribution.phases.position_at(moment) };
     let end = Moment(timeline.events.len() as u32);

@@ -1,7 +1,7 @@
 //! Which remedies simulate what findings advise. An estimate beside a simulation of the same change would be a second answer,
 //! so such a finding names the remedies instead.
 
-use super::finding::{Finding, Saving};
+use super::finding::Finding;
 
 /// What lowers the activations of a training step.
 const LESS_ACTIVATIONS: &[&str] =
@@ -48,10 +48,5 @@ impl Finding {
     /// The ids of the remedies that simulate its advice where they apply; `NAME=VALUE` and `N` stand for others.
     pub fn simulated_by(&self) -> &'static [&'static str] {
         SIMULATED.iter().find(|(id, _)| *id == self.id).map_or(&[], |(_, remedies)| remedies)
-    }
-
-    /// The bytes that its advice would save, unless a remedy simulates it.
-    pub fn stated_saving(&self) -> Option<&Saving> {
-        self.saving.as_ref().filter(|_| self.simulated_by().is_empty())
     }
 }

@@ -1,4 +1,4 @@
-//! One answer to what a change would save: where a remedy simulates it, no report estimates it as well, in any format.
+//! One answer to what a change would save: remedies simulate it, and no finding estimates it, in any format.
 
 use crate::support::{pickles_in, root, sample};
 use oomscope::analysis::{Attribution, UserRules};
@@ -11,19 +11,8 @@ use oomscope::report::{
 };
 use std::path::Path;
 
-/// Findings with advice that no remedy simulates, and whose bytes are those of blocks, holes or the device.
-const MAY_ESTIMATE: [&str; 7] = [
-    "outside-pytorch",
-    "pinned-segments",
-    "prefetched-batches",
-    "record-stream",
-    "rounding",
-    "two-optimizers",
-    "unused-optimizer-state",
-];
-
-/// The words of an estimate, in lower case.
-const WORDS: &str = "could save up to";
+/// The words of estimates, in lower case.
+const ESTIMATES: [&str; 3] = ["could save", "of this batch should fit", "would save about"];
 
 /// What is found of a device, what was simulated, and what all formats say of it.
 struct Said {
@@ -73,22 +62,15 @@ fn outputs(path: &Path, simulates: bool) -> Vec<Said> {
 
 fn check(path: &Path, simulates: bool) {
     for Said { findings, remedies, texts, json } in outputs(path, simulates) {
-        let mut estimates = 0;
         for finding in json["findings"].as_array().expect("findings") {
-            let id = finding["id"].as_str().expect("an id");
-            assert_ne!(id, "batch-size", "{}: the largest batch is simulated", path.display());
-            let is_estimated = !finding["estimated_saving_bytes"].is_null();
-            assert_eq!(is_estimated, !finding["estimated_saving_formula"].is_null());
-            let is_simulated = finding["simulated_by"].as_array().is_some_and(|by| !by.is_empty());
-            let may = MAY_ESTIMATE.contains(&id) && !is_simulated;
-            assert!(may || !is_estimated, "{}: an estimate of {id}", path.display());
+            let keys = finding.as_object().expect("an object").keys();
+            let estimates: Vec<&String> =
+                keys.filter(|key| key.contains("saving") || key.contains("estimate")).collect();
+            assert!(estimates.is_empty(), "{}: {estimates:?}", path.display());
             check_names(finding, remedies.as_ref(), &texts);
-            estimates += usize::from(is_estimated);
         }
-        for text in &texts {
-            let said = text.to_lowercase().matches(WORDS).count();
-            assert!(said <= estimates * 2, "{}: {said} estimates said, {estimates} known", path.display());
-            assert!(!text.contains("of this batch should fit"), "{}", path.display());
+        for (text, words) in texts.iter().flat_map(|text| ESTIMATES.map(|words| (text, words))) {
+            assert!(!text.to_lowercase().contains(words), "{}: {words}", path.display());
         }
         for id in findings.iter().flat_map(Finding::simulated_by) {
             assert!(ids().any(|known| known == *id), "there is no remedy {id}");
@@ -112,7 +94,7 @@ fn check_names(finding: &serde_json::Value, remedies: Option<&Predictions>, text
 }
 
 #[test]
-fn no_report_estimates_what_a_remedy_simulates() {
+fn no_report_estimates_what_a_change_saves() {
     let samples = pickles_in(&sample(""), true);
     for path in samples.iter().chain(&pickles_in(&root().join("tests/corpus"), false)) {
         check(path, false);
@@ -120,7 +102,7 @@ fn no_report_estimates_what_a_remedy_simulates() {
 }
 
 #[test]
-fn simulating_changes_no_estimate() {
+fn simulating_adds_no_estimate() {
     for name in ["gpt_oom_forward.pickle", "frag_oom.pickle", "leak_eval_losses.pickle"] {
         check(&sample(name), true);
     }

@@ -267,13 +267,10 @@ pub(super) fn events_ui(ui: &mut egui::Ui, finding: &Finding, target: &mut Optio
 }
 
 pub(super) fn notes_ui(ui: &mut egui::Ui, finding: &Finding, predictions: Option<&Predictions>) {
-    let saving = finding
-        .stated_saving()
-        .map(|saving| format!("Could save up to {}: {}", units::bytes(saving.bytes), saving.formula));
     let simulated = simulated_text(finding, predictions);
     let confirm = finding.confirm.as_ref().map(|text| format!("To confirm: {text}"));
     let limits = finding.limits.iter().map(|text| format!("Not known: {text}"));
-    let notes: Vec<String> = saving.into_iter().chain(simulated).chain(confirm).chain(limits).collect();
+    let notes: Vec<String> = simulated.into_iter().chain(confirm).chain(limits).collect();
     if notes.is_empty() {
         return;
     }

@@ -77,9 +77,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
             "Recompute them in the backward pass (for 20–33 % more time):",
             "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
         );
-        let which = if checkpointed == 0 { "" } else { " that are not checkpointed" };
-        let formula = say!("half of the activations{}, by checkpointing", which);
-        finding.saves(rest / 2, formula);
+        finding.weighs(rest / 2);
         finding.confirm("Checkpoint the largest block alone and compare the peaks.");
     }
     match has_half_copies(case) {
@@ -158,7 +156,7 @@ fn quadratic(case: &Case<'_>, stacks: &[StackBytes], activations: i64) -> Findin
         "Use the fused operator, which never holds the scores:",
         "y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)",
     );
-    finding.saves(held, "all that these lines hold; an upper bound");
+    finding.weighs(held);
     finding.confirm("Halve the sequence length: scores become a quarter, other activations half.");
     finding
         .limit("Found by the calls of softmax and the lines next to them; that it is attention is a guess.");

@@ -54,7 +54,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         "model = model.to(torch.bfloat16)",
     );
     finding.advise("Or checkpoint the blocks of the model: then copies are made again in the backward pass, block by block. FSDP with a MixedPrecision policy keeps only those of the block at work.");
-    finding.saves(bytes, "live blocks of half the size of a parameter, at most one for each");
+    finding.weighs(bytes);
     finding.limit("Told by sizes alone: a recording has no dtypes.");
     vec![finding]
 }

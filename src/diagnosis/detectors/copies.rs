@@ -238,7 +238,7 @@ fn described(case: &Case<'_>, copy: &Set<'_>, made: Made) -> Finding {
     let line = finding.evidence.sites.first().map(|site| say!(" ({})", name(site.label())));
     explain(&mut finding, made, line);
     advise(&mut finding, made);
-    finding.saves(bytes, "weights of the copy");
+    finding.weighs(bytes);
     finding.limit("Found by the sizes of the weights and by how they were made; whether their values are the same is not in a recording.");
     finding
 }

@@ -74,10 +74,7 @@ fn running(case: &Case<'_>) -> Option<Finding> {
     finding.evidence.part("evaluation_bytes", "made in this call and still held", bytes, case.live_bytes());
     places(&mut finding, case, &held);
     finding.advise_code("Evaluate without gradients:", "with torch.no_grad():   # or torch.inference_mode()");
-    finding.saves(
-        bytes / 2,
-        "half of what this call holds: without a graph, only what is in use at this moment would be left",
-    );
+    finding.weighs(bytes / 2);
     finding.limit("Evaluation is told from training by what follows, or followed such calls before: no backward pass, no step.");
     Some(finding)
 }
@@ -110,7 +107,7 @@ fn evaluation(case: &Case<'_>) -> Option<Finding> {
     finding.evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
     finding.evidence.stacks = stacks.into_iter().take(2).collect();
     finding.advise_code("Evaluate without gradients:", "with torch.no_grad():   # or torch.inference_mode()");
-    finding.saves(bytes, "activations of the evaluation that outlived it");
+    finding.weighs(bytes);
     finding.limit("Evaluation is told from training by what follows: no backward pass, no step.");
     Some(finding)
 }
@@ -157,7 +154,7 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
         "Let go of both before evaluating:",
         "del loss, outputs\noptimizer.zero_grad(set_to_none=True)",
     );
-    finding.saves(bytes, "both together");
+    finding.weighs(bytes);
     finding.limit("What the evaluation itself needs of them, as a distillation would, is not known.");
     Some(finding)
 }

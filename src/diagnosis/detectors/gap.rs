@@ -39,7 +39,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     evidence.events.extend([first, largest, last].iter().filter_map(|gap| gap.0.event()));
     evidence.events.dedup();
     finding.advise("Keep request sizes the same from iteration to iteration (pad to a few lengths), or compare allocator settings with oomscope simulate FILE --sweep.");
-    finding.saves(grown, "last difference - second one");
+    finding.weighs(grown);
     finding.limit("The cache alone does not cause an OOM: it is given back before a request fails, as far as no block keeps it.");
     vec![finding]
 }

@@ -71,7 +71,7 @@ fn outlive_the_step(case: &Case<'_>, old: &[&Allocation]) -> Finding {
     finding.evidence.part("gradient_bytes", "gradients", bytes, case.live_bytes());
     places(&mut finding, case, old);
     finding.limit_inferred("gradients", bytes, inferred);
-    finding.saves(bytes, "gradients from before the last step");
+    finding.weighs(bytes);
     finding
 }
 
@@ -91,7 +91,7 @@ fn wait(case: &Case<'_>, live: &[&Allocation], phase: Phase) -> Finding {
         "Unless gradients are accumulated on purpose, free them after each step:",
         "optimizer.zero_grad(set_to_none=True)",
     );
-    finding.saves(bytes, "all gradients at this moment");
+    finding.weighs(bytes);
     finding.limit("Whether gradients are accumulated on purpose is not recorded.");
     finding
 }

@@ -27,6 +27,6 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     places(&mut finding, case, &[block]);
     finding.explain("Nothing as large fits beside it, so it cannot be copied, converted or extended: each of these needs the old and the new one at once.");
     finding.advise("Hold it in parts, in a lower precision or on the CPU; allocate it once at its final size, and write into it in place.");
-    finding.saves(block.size, "the block");
+    finding.weighs(block.size);
     vec![finding]
 }

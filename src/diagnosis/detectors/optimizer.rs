@@ -69,7 +69,7 @@ fn state(assessment: &Assessment<'_>) -> Option<Finding> {
     finding.explain("The first step() allocates it and it stays: twice the parameters for Adam and AdamW, once for momentum. If the moment is within the first step, it is not complete yet.");
     finding.advise_code("Keep it in 8 bits:", "bitsandbytes.optim.AdamW8bit(model.parameters())");
     finding.advise("Or shard it over ranks (FSDP, ZeroRedundancyOptimizer: 1/ranks of it each), factor it (Adafactor), or use an optimizer with less state (SGD, Lion).");
-    finding.saves(saved, "three quarters of the state: 8 bits instead of 32");
+    finding.weighs(saved);
     finding.limit("The state's dtype is not recorded; if it has 16 bits already, 8 bits save half.");
     Some(finding)
 }
@@ -95,6 +95,6 @@ fn temporaries(assessment: &Assessment<'_>) -> Option<Finding> {
         "Use one kernel for all of it, or one parameter at a time:",
         "torch.optim.AdamW(params, fused=True)   # or foreach=False",
     );
-    finding.saves(bytes, "all temporaries of the step");
+    finding.weighs(bytes);
     Some(finding)
 }

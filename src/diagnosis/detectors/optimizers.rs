@@ -112,7 +112,7 @@ fn unused(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Optio
         "Let go of it, and of its scheduler, before the next stage begins:",
         "del optimizer, scheduler\n# or optimizer.state.clear()",
     );
-    finding.saves(bytes, "live state of the idle optimizer");
+    finding.weighs(bytes);
     finding.limit("Whether the optimizer is going to step again is not in the recording.");
     Some(finding)
 }
@@ -209,7 +209,7 @@ fn several(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Opti
         "Let one optimizer step all parameters, with a group for each setting, and let go of those of earlier stages:",
         "optimizer = torch.optim.AdamW([{\"params\": body, \"lr\": 1e-5}, {\"params\": head, \"lr\": 1e-3}])\ndel warmup_optimizer",
     );
-    finding.saves(bytes, "state of all but the largest of these optimizers");
+    finding.weighs(bytes);
     finding.limit("Which parameter state belongs to is told from sizes alone.");
     Some(finding)
 }

@@ -67,7 +67,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         "for x, y in loader:                       # pin_memory=True\n    x = x.to(\"cuda\", non_blocking=True)",
     );
     finding.advise_code("Limit what is loaded ahead:", "batches = queue.Queue(maxsize=2)");
-    finding.saves(bytes, "live inputs of lines that made several for each call of a model");
+    finding.weighs(bytes);
     finding.limit("A data set that fits may stay on the device on purpose.");
     vec![finding]
 }

@@ -86,7 +86,7 @@ fn described(case: &Case<'_>, live: &[&Allocation], bytes: i64, now: &Lengths, o
         "y = torch.nn.functional.scaled_dot_product_attention(q, k, v)",
     );
     finding.advise("Otherwise limit the length: cut or split long inputs, sort them into batches by length, and take fewer of the long ones; or compute in chunks.");
-    finding.saves(saved, "three quarters of it, with half of the length");
+    finding.weighs(saved);
     finding.limit("Lengths are told by the bytes of the inputs; a batch that grows together with the length looks steeper.");
     finding
 }

@@ -75,7 +75,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     finding.evidence.part("rounding_bytes", "not asked for", bytes, total.active_rounded_bytes());
     finding.evidence.count("blocks", "blocks", total.blocks);
     places(&mut finding, case);
-    finding.saves(bytes, "block bytes - requested bytes");
+    finding.weighs(bytes);
     finding.advise(advice);
     if !is_host {
         finding.limit("Before the last event the true size of a block that was freed later is not known beyond its rounding to 512 bytes.");

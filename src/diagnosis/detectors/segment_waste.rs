@@ -48,7 +48,7 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
     evidence.about(pinning.blocks.iter().copied());
     finding
         .advise("Free or move the blocks of the lines named here, or allocate them before the large ones.");
-    finding.saves(bytes, "free bytes of segments that are at least a quarter free");
+    finding.weighs(bytes);
     finding.limit("Where several blocks keep a segment, its free bytes are shared equally among them.");
     Some(finding)
 }

@@ -50,7 +50,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
             "TORCH_NCCL_AVOID_RECORD_STREAMS=1",
         );
     }
-    finding.saves(bytes, "blocks that wait at this moment, with rounding");
+    finding.weighs(bytes);
     finding.limit("When the other stream would have been done is not in the recording.");
     vec![finding]
 }

@@ -33,10 +33,7 @@ pub(in crate::diagnosis) fn describe(finding: &mut Finding, case: &Case<'_>, ret
     }
     finding.because(left_behind(finding, retained));
     explain_kind(finding, retained);
-    let source = if 0 < retained.sizes { "of sizes" } else { "at stacks" };
-    let nouns = retained.noun.plural();
-    let formula = say!("bytes from earlier {} {} that left some in at least two", nouns, source);
-    finding.saves(retained.bytes, formula);
+    finding.weighs(retained.bytes);
     let each = if is_each(retained) { " each time" } else { " from time to time" };
     finding.confirm(say!(
         "Print {}.memory_allocated() after each {}: it should rise by about {}{}.",

@@ -30,10 +30,9 @@ pub(in crate::diagnosis) fn name_avoidable(findings: &mut [Finding], live_bytes:
         return;
     }
     let leads = |finding: &&Finding| {
-        let saved = finding.saving.as_ref().map_or(0, |saving| saving.bytes);
         finding.severity == Severity::Warning
             && AVOIDABLE.contains(&finding.id)
-            && live_bytes / LEADING_PART <= saved
+            && live_bytes / LEADING_PART <= finding.weight_bytes
     };
     let leading: Vec<&Finding> = others.iter().filter(leads).collect();
     let mut named = leading.iter().map(|finding| say!("{}.", finding.title.clone()));

@@ -43,10 +43,7 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, failed: &FailedAt
         "In a notebook, let go of the last failure before running a cell again:",
         case.words.code(FORGET),
     );
-    finding.saves(
-        failed.bytes,
-        "live bytes that were made between the start of an attempt and its failed request",
-    );
+    finding.weighs(failed.bytes);
     finding.confirm(say!(
         "Print {}.memory_allocated() before each attempt: it should be the same every time.",
         case.words.module

@@ -32,7 +32,7 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
     finding.explain_if(earlier_sizes(case, shortage));
     advise_on_segments(finding, assessment, shortage);
     finding.advise("Move small results that stay to the CPU, or copy them into a tensor that is allocated once before the loop: blocks that stay keep large segments from being reused.");
-    finding.saves(shortage.hole_bytes, "bytes of the holes at this moment; an upper bound");
+    finding.weighs(shortage.hole_bytes);
     finding.confirm("Compare other settings without running again: oomscope simulate FILE --sweep. Then run again with the ones that fit: the run should get further."
             );
     if case.phases().iterations.list.len() < 2 {

@@ -31,10 +31,7 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, growing: &Growing
         "queue = torch.cat([queue, keys])[-max_length:]",
     );
     finding.advise_code("Collect the results of an evaluation on the CPU:", "results.append(output.cpu())");
-    finding.saves(
-        growing.grown_bytes,
-        "live bytes of these tensors - their bytes in the first of the iterations",
-    );
+    finding.weighs(growing.grown_bytes);
     finding.confirm("Print the tensor's shape in each iteration.");
     finding.limit(
         "A recording has sizes and no shapes; that they grow by appending is inferred from equal increments.",

@@ -22,7 +22,7 @@ pub(super) fn describe(finding: &mut Finding, words: Words, shortage: &Shortage,
     }
     finding.advise_code("See who else uses the device while the job runs: other processes, a notebook that was left open, the display, or several ranks on one GPU.", words.monitor);
     finding.advise(say!("In the process itself, {} communicators, {} workspaces, {} graphs, other libraries (CuPy, RAPIDS, TensorRT, JAX) and a context on a device that is not meant (set_device before anything else) take memory that PyTorch does not count.", words.collectives, words.kernels, words.api));
-    finding.saves(outside.bytes, "the device's memory - (reserved + free on the device)");
+    finding.weighs(outside.bytes);
     finding.confirm(say!(
         "Compare {}.mem_get_info() at the start of the program with the size of the device.",
         words.module

@@ -19,7 +19,7 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, shortage: &Shorta
     finding.evidence.bytes("largest_live_bytes", "largest allocation in use", largest);
     finding.advise("Look at the shape that the first line asks for: an N × N matrix (attention scores, pairwise distances), a broadcast that was not meant, a one-hot of a large vocabulary, or a wrong dimension. Where the shape is meant, a smaller batch or length makes it smaller.");
     finding.advise("Compute it in chunks, or with a fused operation that never holds it whole (F.scaled_dot_product_attention for attention; torch.cdist in blocks; a loop over slices).");
-    finding.saves(requested, "the request itself");
+    finding.weighs(requested);
     finding.confirm("Print the shapes of the operands just before the line.");
     finding.limit("The recording has the size of the request, not its shape.");
 }

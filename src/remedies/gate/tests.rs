@@ -29,14 +29,18 @@ fn trained() -> Snapshot {
     for step in 0..3 {
         let input = program.alloc(MIB, DATA);
         let kept = [40 * MIB, 20 * MIB].map(|size| program.alloc(size, FORWARD));
-        kept.into_iter().rev().for_each(|address| program.free(address, BACKWARD));
+        for address in kept.into_iter().rev() {
+            program.free(address, BACKWARD);
+        }
         let gradients = parameters.map(|size| program.alloc(size, BACKWARD));
         if step == 0 {
             for size in parameters {
                 program.alloc(size, STATE);
             }
         }
-        gradients.into_iter().for_each(|address| program.free(address, ZERO_GRAD));
+        for address in gradients {
+            program.free(address, ZERO_GRAD);
+        }
         program.free(input, DATA);
     }
     program.finish()

@@ -126,7 +126,6 @@ pub(super) struct FindingText {
     pub(super) simulated_by: Vec<&'static str>,
     /// These remedies in words.
     pub(super) simulated: Option<String>,
-    pub(super) saving: Option<SavingText>,
     pub(super) confirm: Option<String>,
     pub(super) limits: Vec<String>,
     /// The figures of all sentences, in the order of [`Finding::sentences`], then those of the evidence.
@@ -138,13 +137,6 @@ pub(super) struct FindingText {
 pub(super) struct AdviceText {
     pub(super) text: String,
     pub(super) code: Option<String>,
-}
-
-/// An estimate of the bytes that advice would save.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SavingText {
-    pub(super) bytes: i64,
-    pub(super) formula: String,
 }
 
 /// A stack, innermost frame first.
@@ -333,9 +325,6 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
         remedies: Vec::new(),
         simulated_by: simulated_by(finding, input.remedies),
         simulated: simulated_text(finding, input.remedies),
-        saving: finding
-            .stated_saving()
-            .map(|saving| SavingText { bytes: saving.bytes, formula: saving.formula.to_string() }),
         confirm: finding.confirm.as_ref().map(|text| clean.text(text.text())),
         limits: finding.limits.iter().map(|line| clean.prose(line.text())).collect(),
         figures: figures(finding),

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use std::io::{self, Write};
 
 /// The version of the schema.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Write the report as JSON.
 ///
@@ -91,8 +91,6 @@ fn finding(finding: &FindingText) -> Json {
         "explanation": finding.explanation,
         "evidence": evidence(finding),
         "advice": finding.advice.iter().map(advice).collect::<Vec<_>>(),
-        "estimated_saving_bytes": finding.saving.as_ref().map(|saving| saving.bytes),
-        "estimated_saving_formula": finding.saving.as_ref().map(|saving| &saving.formula),
         "simulated_by": finding.simulated_by,
         "confirm": finding.confirm,
         "limits": finding.limits,

@@ -81,11 +81,8 @@ fn short(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     }
     writeln!(out, "Also")?;
     for finding in others {
-        let saving = finding.saving.as_ref();
-        let saving = saving
-            .map_or_else(String::new, |saving| format!(" (could save up to {})", units::bytes(saving.bytes)));
         let severity = format!("  {:8} ", finding.severity.name());
-        wrapped(out, [&severity, "           "], &format!("{}{saving}", finding.title))?;
+        wrapped(out, [&severity, "           "], &finding.title)?;
     }
     writeln!(out)
 }
@@ -201,13 +198,6 @@ fn code(out: &mut Vec<u8>, code: Option<&str>) -> io::Result<()> {
 }
 
 fn closing(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
-    if let Some(saving) = &finding.saving {
-        paragraph(
-            out,
-            "  ",
-            &format!("Could save up to {}: {}.", units::bytes(saving.bytes), saving.formula),
-        )?;
-    }
     if let Some(simulated) = &finding.simulated {
         paragraph(out, "  ", simulated)?;
     }

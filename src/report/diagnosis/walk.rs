@@ -223,10 +223,6 @@ fn advice(sink: &mut impl Sink, title: &'static str, advice: &[AdviceText]) {
 }
 
 fn closing(sink: &mut impl Sink, finding: &FindingText) {
-    if let Some(saving) = &finding.saving {
-        let (bytes, formula) = (units::bytes(saving.bytes), format!(" ({}).", saving.formula));
-        sink.paragraph(&[Span::Plain("Could save up to "), Span::Strong(&bytes), Span::Plain(&formula)]);
-    }
     if let Some(simulated) = &finding.simulated {
         sink.paragraph(&[Span::Plain(simulated)]);
     }

@@ -96,7 +96,7 @@ pub(super) fn more_calls(
     );
     finding
         .advise_code("Where a backward pass is skipped, let go of that call's results:", "del output, loss");
-    finding.saves(saved, "activations of all these calls but the largest");
+    finding.weighs(saved);
     Some(finding)
 }
 

@@ -63,7 +63,7 @@ fn explain_together(finding: &mut Finding, case: &Case<'_>, smallest: i64) {
         "Call what is not trained (a teacher, a target, a reference) without a graph:",
         "teacher.requires_grad_(False)\nwith torch.no_grad():\n    target = teacher(x)",
     );
-    finding.saves(smallest, "activations of the smallest of these graphs");
+    finding.weighs(smallest);
 }
 
 /// A graph of an earlier iteration.
@@ -71,7 +71,7 @@ fn explain_over(finding: &mut Finding, case: &Case<'_>, over: i64, of: i64) {
     finding.severity = case.severity_of(over);
     finding.explain(say!("{} of it are from before the last backward pass: an output or a loss of an earlier iteration is still referenced while the next is computed.", figure::bytes(over).of(of)));
     finding.advise_code("Let go of the results before the next call:", "del output, loss");
-    finding.saves(over, "activations of calls from before the last backward pass");
+    finding.weighs(over);
 }
 
 /// Bytes of gradients that are older than the last backward pass and the step before it, if they are few of all: those of

@@ -17,7 +17,6 @@ use super::document::{Document, FindingText};
 use super::sink::Sink as _;
 use super::walk::{self, Detail};
 use super::words::kind_text;
-use crate::units;
 pub(in crate::report) use markup::Html;
 
 /// The report as a page: the answer, the lines that it is about, what to change, then the evidence.
@@ -83,9 +82,6 @@ fn card(page: &mut Html, finding: &FindingText) {
     page.open_finding(finding.severity, finding.id);
     page.element("<details><summary><b>", &finding.title, "</b>");
     page.element("<span class=\"kind\">", &kind_text(finding.severity, finding.id), "");
-    if let Some(saving) = &finding.saving {
-        page.element(" · could save up to ", &units::bytes(saving.bytes), "");
-    }
     page.markup("</span></summary>\n");
     walk::body(page, finding, Detail::All);
     page.markup("</details>\n");
