@@ -36,7 +36,7 @@ pub use allocations::{
 pub use attribution::{
     Attribution, Basis, Because, Blocks, Categories, Category, CategoryBytes, Channel, Claim, EvidenceKind,
     Facts, Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, RULES, Rule,
-    RuleId, Stratum, UserRules, UserRulesError, Verdict, declared_category, is_compiled_code,
+    RuleId, Stratum, TorchOperation, UserRules, UserRulesError, Verdict, declared_category,
     named_step_and_phase, path_in_torch,
 };
 pub use events::{Clock, EventMatches, EventSet, same_event};
@@ -56,7 +56,7 @@ pub(crate) use stacks::by_function;
 pub use stacks::{
     CallTree, ClassWeight, Cut, Direction, FrameKey, FrameName, FrameNames, Measure, NodeIx, Owner,
     SiteFrame, SiteLabels, SiteRow, SiteTable, StackTotal, StackTotals, Totals, TreeOptions, WeightUnit,
-    class_weights, frame_line, is_internal, owner, site_frame, site_label, site_place, stack_lines,
-    stack_totals,
+    class_weights, frame_line, is_internal, is_python, owner, site_frame, site_label, site_place,
+    stack_lines, stack_totals,
 };
 pub use stats::{DeviceStats, device_stats};

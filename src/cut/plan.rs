@@ -5,7 +5,7 @@ use super::events::kept_events;
 use super::range::DeviceRange;
 use super::redact::Redaction;
 use super::state::{EndState, Lost, end_state};
-use crate::analysis::{by_function, is_compiled_code};
+use crate::analysis::{by_function, is_python};
 use crate::model::Snapshot;
 use crate::snapshot::write::{AsRecorded, DevicePart, Part, Rewrite, write_pickle};
 use std::io::{self, Write};
@@ -47,9 +47,9 @@ pub fn cut<'a>(snapshot: &'a Snapshot, ranges: Vec<DeviceRange<'a>>, options: Cu
 /// Whether each frame is Python, or a line of text without a file.
 fn python_frames(snapshot: &Snapshot) -> Vec<bool> {
     by_function(snapshot, |frame| {
-        let file = snapshot.strings.path(frame.file).replace('\\', "/");
+        let file = snapshot.strings.path(frame.file);
         // Programs such as torchrun have no ending; their outermost frame tells them from libraries.
-        file.is_empty() || !is_compiled_code(&file) || snapshot.strings.is(frame.name, b"<module>")
+        file.is_empty() || is_python(&file) || snapshot.strings.is(frame.name, b"<module>")
     })
 }
 

@@ -1,6 +1,6 @@
 //! A recording with everything that remedies ask about it.
 
-use crate::analysis::{Attribution, Basis, Category, by_function, printable};
+use crate::analysis::{Attribution, Basis, Category, TorchOperation, by_function, printable};
 use crate::model::{AllocId, Frame, FrameId, Snapshot, StackId, Timeline};
 use crate::simulator::{Device, Subject};
 
@@ -58,6 +58,11 @@ impl Scene<'_> {
     /// The stacks of the file that have a frame with a property, which is asked with the frame's file and function.
     pub(super) fn stacks_with(&self, has: impl Fn(&str, &str) -> bool + Send + Sync) -> StackSet {
         self.stacks_with_before(has, |_, _| false)
+    }
+
+    /// The stacks of the file that have a frame which computes something.
+    pub(super) fn stacks_that(&self, compute: impl Fn(TorchOperation) -> bool + Send + Sync) -> StackSet {
+        self.stacks_with(|file, name| compute(TorchOperation::of(file, name)))
     }
 
     /// The stacks of the file that have a frame with a property, and none with another further in.

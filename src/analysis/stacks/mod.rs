@@ -3,6 +3,7 @@
 mod by_function;
 mod call_tree;
 mod frame_names;
+pub(super) mod language;
 mod native_frame;
 pub(super) mod site;
 mod site_frame;
@@ -16,6 +17,7 @@ pub(crate) mod fixture;
 pub(crate) use by_function::by_function;
 pub use call_tree::{CallTree, Cut, Direction, NodeIx, TreeOptions};
 pub use frame_names::{FrameKey, FrameName, FrameNames};
+pub use language::is_python;
 pub use site::{Owner, frame_line, is_internal, owner, site_label, site_place, stack_lines};
 pub use site_frame::{SiteFrame, site_frame};
 pub use site_labels::SiteLabels;

@@ -1,5 +1,6 @@
 //! The site of a stack, its name in one line: the first frame of the user's own code.
 
+use super::language::{is_cell, is_python};
 use super::native_frame::{NativeRank, is_in_library, native_rank, short_name};
 use super::site_frame::{SiteFrame, site_frame};
 use crate::model::{Snapshot, StackId};
@@ -35,14 +36,13 @@ pub enum Owner {
 /// Parts of the paths of torch's own Python code and of the code that it generates.
 const TORCH: [&str; 5] = ["/torch/", "/torchgen/", "/functorch/", "\\torch\\", "torchinductor_"];
 
-fn is_python(frame: &SiteFrame) -> bool {
-    let extension = std::path::Path::new(&frame.file).extension();
-    // Cells of a notebook have no extension.
-    extension.is_some_and(|e| e == "py") || frame.file.starts_with("<ipython-input")
+fn is_torch_python(frame: &SiteFrame) -> bool {
+    is_python(&frame.file) && TORCH.iter().any(|part| frame.file.contains(part))
 }
 
-fn is_torch_python(frame: &SiteFrame) -> bool {
-    is_python(frame) && TORCH.iter().any(|part| frame.file.contains(part))
+/// Whether Python code was written by the program, `python -c` or a library, or is frozen, so that no line of a file shows it.
+fn is_made(file: &str) -> bool {
+    file.starts_with('<') && !is_cell(file)
 }
 
 /// Whether a file is of oomscope's own recorder, which runs programs and hands them their batches, wherever it is installed.
@@ -57,7 +57,8 @@ pub fn owner(frame: &SiteFrame) -> Owner {
     let file = frame.file.as_str();
     let has = |part: &str| file.contains(part);
     // Torch lies among the packages, and packages lie below the interpreter: the inner one decides.
-    if !is_python(frame) || TORCH.iter().any(|part| has(part)) || is_recorder(file) {
+    let is_runtime = !is_python(file) || is_made(file) || is_recorder(file);
+    if is_runtime || TORCH.iter().any(|part| has(part)) {
         Owner::Runtime
     } else if PACKAGES.iter().any(|part| has(part)) {
         Owner::Package

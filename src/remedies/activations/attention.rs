@@ -1,5 +1,6 @@
 //! Attention without its scores.
 
+use crate::analysis::TorchOperation;
 use crate::model::{AllocId, EventIx, Moment};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::{Scene, StackSet};
@@ -48,8 +49,7 @@ pub(super) fn offer<'a>(scene: &'a Scene<'a>, training: &Arc<Training>) -> Optio
 
 /// Each computation of attention in the calls of models.
 pub(super) fn find(scene: &Scene<'_>, training: &Training) -> Vec<Attention> {
-    let softmax =
-        scene.stacks_with(|file, name| file.ends_with("torch/nn/functional.py") && name == "softmax");
+    let softmax = scene.stacks_that(|operation| operation == TorchOperation::Softmax);
     let named = scene.stacks_with(|file, name| {
         let is_torch = file.contains("torch/nn/");
         let has =

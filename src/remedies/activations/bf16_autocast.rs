@@ -7,6 +7,7 @@
 use super::attention::{self, Attention};
 use super::loss::{self, Loss};
 use super::number_types::NumberTypes;
+use crate::analysis::TorchOperation;
 use crate::model::{AllocId, EventIx, Moment};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
@@ -67,8 +68,9 @@ pub(super) fn offer<'a>(
     }
     let change = move |program: &mut Program<'_>| changes.apply(scene, program);
     // How often cells of recurrent networks copy their weights depends on how they are called.
-    let has_cells =
-        scene.has_frame(|file, name| file.ends_with("torch/nn/modules/rnn.py") && name == "forward");
+    let has_cells = scene.has_frame(|file, name| {
+        TorchOperation::of(file, name) == TorchOperation::Recurrent && name == "forward"
+    });
     let offer =
         Offer::new("bf16-autocast", "train under autocast to bf16", (Part::Precision, Effort::Lines), change);
     let offer = offer

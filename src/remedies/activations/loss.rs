@@ -1,6 +1,6 @@
 //! What losses over many classes need: logits, their logarithms, and the gradients of both.
 
-use crate::analysis::Category;
+use crate::analysis::{Category, TorchOperation};
 use crate::model::{AllocId, Moment};
 use crate::remedies::scene::{Scene, StackSet};
 use crate::remedies::training::{Role, Training};
@@ -27,8 +27,8 @@ pub(super) struct Loss {
 
 /// The losses of a recording whose logits are larger than anything else that their pass keeps.
 pub(super) fn find(scene: &Scene<'_>, training: &Training) -> Vec<Loss> {
-    let in_loss = scene.stacks_with(|file, name| {
-        file.ends_with("torch/nn/functional.py") && matches!(name, "cross_entropy" | "log_softmax")
+    let in_loss = scene.stacks_that(|operation| {
+        matches!(operation, TorchOperation::CrossEntropy | TorchOperation::LogSoftmax)
     });
     let upcast = scene.stacks_with(|file, _| file.ends_with("transformers/loss/loss_utils.py"));
     let ids: Vec<AllocId> =

@@ -1,6 +1,6 @@
 //! The types of numbers, as far as sizes show them.
 
-use crate::analysis::Category;
+use crate::analysis::{Category, TorchOperation};
 use crate::model::{AllocId, StackId};
 use crate::remedies::scene::Scene;
 use crate::remedies::training::{Role, Training};
@@ -20,8 +20,7 @@ pub(super) struct NumberTypes {
 impl NumberTypes {
     /// Look at a recording.
     pub(super) fn of(scene: &Scene<'_>, training: &Training) -> Self {
-        let in_dropout =
-            scene.stacks_with(|file, name| file.ends_with("torch/nn/functional.py") && name == "dropout");
+        let in_dropout = scene.stacks_that(|operation| operation == TorchOperation::Dropout);
         let mut masks = HashSet::default();
         let (mut wide, mut half) = (0u64, 0u64);
         let mut before: Option<(AllocId, StackId, u64)> = None;
@@ -70,9 +69,7 @@ fn has_odd_parameters(scene: &Scene<'_>) -> bool {
 
 /// The smallest allocation of a function of torch that computes a loss, in bytes: the loss itself.
 fn smallest_loss(scene: &Scene<'_>, training: &Training) -> Option<u64> {
-    let in_loss = scene.stacks_with(|file, name| {
-        file.ends_with("torch/nn/functional.py") && (name.contains("loss") || name.contains("entropy"))
-    });
+    let in_loss = scene.stacks_that(TorchOperation::is_loss);
     let is_loss = |id: &AllocId| training.role(*id) != Role::Fixed && in_loss.has(scene.timeline.stack(*id));
     scene.timeline.ids().filter(is_loss).map(|id| scene.bytes(id)).filter(|&bytes| bytes != 0).min()
 }

@@ -1,6 +1,6 @@
 //! When a backward no longer needs the activations of the forward before it.
 
-use crate::analysis::Category;
+use crate::analysis::{Category, is_python};
 use crate::model::{AllocId, EventIx, FrameId, Lifetimes, Moment, StackId};
 use crate::remedies::scene::Scene;
 use crate::simulator::Point;
@@ -89,5 +89,5 @@ fn sums(scene: &Scene<'_>, events: &Range<u32>, category: Category) -> Vec<(u32,
 fn line(scene: &Scene<'_>, stack: StackId) -> Option<FrameId> {
     let mut frames = scene.snapshot.stacks.frames(stack).iter().copied();
     let tables = (&scene.snapshot.frames, &scene.snapshot.strings);
-    frames.find(|&frame| tables.1.path(tables.0.get(frame).file).ends_with(".py"))
+    frames.find(|&frame| is_python(&tables.1.path(tables.0.get(frame).file)))
 }

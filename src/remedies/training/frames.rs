@@ -1,7 +1,7 @@
 //! What frames tell about calls of modules.
 
-use super::operation_kind::{OperationKind, PRODUCTS, operation_kind};
-use crate::analysis::{by_function, printable};
+use super::operation_kind::OperationKind;
+use crate::analysis::{TorchOperation, by_function, is_python, printable};
 use crate::model::{Frame, FrameId, Snapshot, StackId, StrId};
 use foldhash::HashMap;
 
@@ -11,12 +11,8 @@ pub(super) struct CallFrame {
     /// A number for its file and function.
     pub(super) function: u32,
     pub(super) kind: FrameKind,
-    /// Whether the function computes a loss, and returns nothing else.
-    pub(super) is_loss: bool,
-    /// Whether it is a module's product of matrices or convolution.
-    pub(super) is_product: bool,
-    /// What an operation does whose innermost frame this is.
-    operation: OperationKind,
+    /// What it computes.
+    pub(super) operation: TorchOperation,
 }
 
 /// The part that a frame plays in a call.
@@ -45,11 +41,7 @@ impl CallFrames {
             let file = printable(snapshot, file).replace('\\', "/");
             let name = printable(snapshot, name);
             let kind = kind(&file, &name);
-            let is_functional = file.ends_with("torch/nn/functional.py");
-            let is_loss = is_functional && (name.contains("loss") || name.contains("entropy"));
-            let operation = operation_kind(&file, &name);
-            let is_product = PRODUCTS.iter().any(|ending| file.ends_with(ending));
-            CallFrame { function: 0, kind, is_loss, is_product, operation }
+            CallFrame { function: 0, kind, operation: TorchOperation::of(&file, &name) }
         });
         for (id, frame) in (0..).map(FrameId).zip(&mut found) {
             let Frame { file, name, .. } = snapshot.frames.get(id);
@@ -64,9 +56,7 @@ impl CallFrames {
         self.0.get(frame.index()).copied().unwrap_or(CallFrame {
             function: 0,
             kind: FrameKind::Compiled,
-            is_loss: false,
-            is_product: false,
-            operation: OperationKind::Own,
+            operation: TorchOperation::None,
         })
     }
 
@@ -76,14 +66,14 @@ impl CallFrames {
         frames
             .into_iter()
             .find(|frame| frame.kind != FrameKind::Compiled)
-            .is_some_and(|frame| frame.is_product)
+            .is_some_and(|frame| frame.operation == TorchOperation::Product)
     }
 
     /// What the operation at the innermost Python frame of a stack does, and the number of its function.
     pub(super) fn operation(&self, snapshot: &Snapshot, stack: StackId) -> (OperationKind, u32) {
         let mut frames = snapshot.stacks.frames(stack).iter().map(|&frame| self.get(frame));
         let innermost = frames.find(|frame| frame.kind != FrameKind::Compiled);
-        innermost.map_or((OperationKind::Own, u32::MAX), |frame| (frame.operation, frame.function))
+        innermost.map_or((OperationKind::Own, u32::MAX), |frame| (frame.operation.into(), frame.function))
     }
 
     /// The Python frames of a stack, outermost first.
@@ -98,10 +88,8 @@ impl CallFrames {
 }
 
 fn kind(file: &str, name: &str) -> FrameKind {
-    let extension = std::path::Path::new(file).extension();
-    let is_python = extension.is_some_and(|extension| extension == "py") || file.starts_with('<');
     let plain = name.rsplit('.').next().unwrap_or(name);
-    if !is_python {
+    if !is_python(file) {
         FrameKind::Compiled
     } else if file.ends_with("torch/nn/modules/module.py") {
         FrameKind::Call

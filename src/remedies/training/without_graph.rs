@@ -86,7 +86,7 @@ impl<'a> WithoutGraph<'a> {
         for &line in path.iter().skip(self.running.running().len()) {
             let frame = self.frames.get(line);
             modules += usize::from(frame.kind == FrameKind::Call);
-            let about = Function { modules, is_loss: frame.is_loss, ..Function::default() };
+            let about = Function { modules, is_loss: frame.operation.is_loss(), ..Function::default() };
             self.running.begin(line, stack, about);
         }
         self.running.note(stack);

@@ -1,6 +1,6 @@
 //! Facts about the recording: where it stood, how long it is, what it holds.
 
-use crate::analysis::{Phase, PhaseBasis};
+use crate::analysis::{Phase, PhaseBasis, is_python};
 use crate::diagnosis::{Diagnosis, MomentPosition};
 use crate::model::{FrameId, Moment, Snapshot, Timeline};
 use crate::report::damage::damage_line;
@@ -106,8 +106,7 @@ fn stacks(snapshot: &Snapshot) -> &'static str {
     for id in 0..snapshot.frames.len() as u32 {
         let frame = snapshot.frames.get(FrameId(id));
         let file = snapshot.strings.path(frame.file);
-        // Python's own modules have names such as <frozen runpy>.
-        let is_python = file.ends_with(".py") || file.starts_with('<');
+        let is_python = is_python(&file);
         python |= is_python;
         native |= !is_python;
         if python && native {

@@ -2,6 +2,7 @@
 
 use super::distributed;
 use super::role::Role;
+use crate::analysis::stacks::language::is_python;
 use crate::analysis::stacks::site::is_recorder;
 
 /// The role of a frame.
@@ -10,7 +11,7 @@ pub(in crate::analysis) fn frame_role(file: &str, name: &str) -> Role {
     if is_start(name) && file.rsplit('.').next() != Some("py") {
         return Role::Start;
     }
-    if is_compiled_code(&file) {
+    if !is_python(&file) {
         return cpp_role(name);
     }
     // Some versions write `Module._call_impl`, some `_call_impl`.
@@ -190,23 +191,6 @@ fn package_role(inner: &str, name: &str) -> Role {
         }
         "deepspeed" | "megatron" if rest.contains("comm") => Role::Comm,
         _ => Role::Neutral,
-    }
-}
-
-/// Whether a file is compiled code rather than Python. Folders are separated by slashes.
-pub fn is_compiled_code(file: &str) -> bool {
-    const ENDINGS: [&str; 11] = ["so", "c", "cpp", "cc", "cxx", "h", "hpp", "cu", "cuh", "dll", "dylib"];
-    let base = file.rsplit('/').next().unwrap_or(file);
-    if base.starts_with('<') {
-        return false;
-    }
-    match base.rsplit_once('.') {
-        // Libraries may have a version after the ending, programs after their name: `python3.11`.
-        Some((_, ending)) => {
-            let is_version = ending.bytes().all(|byte| byte.is_ascii_digit());
-            ENDINGS.contains(&ending) || base.contains(".so.") || is_version
-        }
-        None => true,
     }
 }
 

@@ -5,9 +5,11 @@ mod frame_role;
 mod name_hint;
 mod optimizer;
 mod role;
+mod torch_operation;
 
 pub(in crate::analysis) use frame_role::frame_role;
-pub use frame_role::{is_compiled_code, path_in_torch};
+pub use frame_role::path_in_torch;
 pub(in crate::analysis) use name_hint::{NameHint, name_hint};
 pub(in crate::analysis) use optimizer::Optimizer;
 pub(in crate::analysis) use role::Role;
+pub use torch_operation::TorchOperation;
