@@ -1,8 +1,9 @@
 //! Whether a frame is Python, by the name of its file. Everybody who asks, asks here.
 
-/// Whether a file is Python rather than compiled code. Cells of a notebook, generated code and Python's own frozen modules have names
-/// in angle brackets; torch puts what it generated behind the name of the file that did. A program without an ending, such as
-/// `torchrun`, cannot be told from a library.
+/// Whether a file is Python rather than compiled code.
+///
+/// Cells of a notebook, generated code and Python's own frozen modules have names in angle brackets; torch puts what it generated
+/// behind the name of the file that did. A program without an ending, such as `torchrun`, cannot be told from a library.
 pub fn is_python(file: &str) -> bool {
     let base = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let ending = base.rsplit_once('.').map_or("", |(_, ending)| ending);
