@@ -42,7 +42,7 @@ pub(super) struct CutArgs {
     /// Leave out frames of compiled code, of which stacks recorded with stacks="all" mostly consist
     #[arg(long)]
     strip_cpp_frames: bool,
-    /// The snapshot to write; an existing one is replaced. '-' is standard output
+    /// Output snapshot, overwritten if it exists. '-' is standard output
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 }

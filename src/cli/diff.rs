@@ -44,13 +44,13 @@ pub(super) struct DiffArgs {
     /// How many lines of code and modules are listed; JSON has all
     #[arg(long, value_name = "N", default_value_t = 12)]
     top: usize,
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
     format: DocumentFormat,
     /// Also write a flame graph of the change as an SVG: red where B has more, blue where it has less
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// The file to write; an existing one is replaced. Without it, or as '-', standard output
+    /// Output file, overwritten if it exists. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 }

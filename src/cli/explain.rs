@@ -35,7 +35,7 @@ pub(super) struct ExplainArgs {
     /// An address of the allocation, and after '@' the event that made it (-1: older than the recording)
     #[arg(value_name = "ADDR[@EVENT]", value_parser = parse_address)]
     address: Address,
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
     format: TextOrJson,
 }

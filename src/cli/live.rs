@@ -47,10 +47,10 @@ pub(super) struct LiveArgs {
     /// At most N frames of each stack, innermost first; JSON and CSV say how many are left out
     #[arg(long, value_name = "N", default_value_t = 32)]
     frames: usize,
-    /// The file to write; an existing one is replaced. Without it, or as '-', standard output
+    /// Output file, overwritten if it exists. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

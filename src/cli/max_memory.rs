@@ -7,8 +7,8 @@ use clap::Args;
 /// `--max-memory`, of the window and of every command.
 #[derive(Debug, Args)]
 pub(super) struct MaxMemory {
-    /// Memory that reading a file may take, such as 8GiB, for files that you trust and that are refused. Else it is 128 MiB and
-    /// 100 bytes for each byte of the file as it is stored, 16 GiB at most
+    /// Memory limit for reading a file, such as 8GiB; raise it for a trusted file that was refused. Without it, 128 MiB and
+    /// 100 bytes for each stored byte, at most 16 GiB
     #[arg(id = "max-memory", long = "max-memory", value_name = "SIZE", value_parser = parse_max_memory, global = true)]
     bytes: Option<u64>,
 }

@@ -92,7 +92,7 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Say why memory ran out, with evidence and advice: text, Markdown, HTML or JSON
     Report(report::ReportArgs),
-    /// Say where the difference of two recordings, moments or devices comes from
+    /// Explain the difference between two recordings, moments or devices
     Diff(diff::DiffArgs),
     /// Write a picture of a view, without a display
     Render(render::RenderArgs),
@@ -115,7 +115,7 @@ enum Command {
     Run(recorder::RecorderArgs),
     /// Say whether this machine's torch can record, and what that costs
     Doctor(recorder::RecorderArgs),
-    /// Print what completes commands and options in a shell: bash, zsh, fish, …
+    /// Generate completions for a shell: bash, zsh, fish, …
     Completions(completions::CompletionsArgs),
     /// Print the licences of this program and of the packages it is built from
     Licenses,

@@ -42,7 +42,7 @@ pub(super) struct RemediesArgs {
     only: Vec<String>,
     #[command(flatten)]
     source: Source,
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
     format: TextOrJson,
     #[command(flatten)]

@@ -41,7 +41,7 @@ The first finding is the verdict: capacity, fragmentation, pending-free, free-el
 outside-pytorch, leak, or none when the recording shows nothing wrong. docs/report.md describes the JSON."
 )]
 pub(super) struct ReportArgs {
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
     format: DocumentFormat,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(super) struct ReportArgs {
     /// As text: all figures, evidence, advice and limits. The other formats have them in any case
     #[arg(long)]
     verbose: bool,
-    /// The file to write; an existing one is replaced. Without it, or as '-', standard output
+    /// Output file, overwritten if it exists. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     #[command(flatten)]

@@ -38,7 +38,7 @@ pub(super) struct SimulateArgs {
     set: Vec<String>,
     #[command(flatten)]
     capacity: Capacity,
-    /// All of the device's memory, of which some settings take a part. The capacity if not given
+    /// Total memory of the device, for settings that are fractions of it. The capacity if not given
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     device_memory: Option<i64>,
     /// Try the useful settings and recommend the smallest change with which everything fits
@@ -55,7 +55,7 @@ pub(super) struct SimulateArgs {
     without: Option<Filter>,
     #[command(flatten)]
     source: Source,
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
     format: TextOrJson,
     #[command(flatten)]

@@ -45,7 +45,7 @@ pub(super) struct StatsArgs {
     /// Add up what matches: 'size>100MB attention iteration:3 -kept', as in the window
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     filter: Option<Filter>,
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
     format: TextOrJson,
 }

@@ -3,7 +3,7 @@
 use super::job::{Job, Row};
 use std::collections::BTreeMap;
 
-/// A row stands apart if it is farther from the median than this many times what half of the rows are.
+/// A row is an outlier if it is farther from the median than this many times the median absolute deviation.
 const TIMES_MEDIAN_DISTANCE: i64 = 3;
 
 /// … and than this part of the median: less is no difference that anybody would act on.

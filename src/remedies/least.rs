@@ -17,8 +17,8 @@ pub(super) struct Least {
 }
 
 impl Least {
-    /// Fewest parts at the lowest price, with most to spare. Bounds promise nothing. A change that leaves a leak fits as long as
-    /// was recorded, and not a few iterations later; a setting that only gets past a request that failed may fail at the next.
+    /// Prefer few remedies, then a low price, then headroom. Skip bounds, which are no predictions, changes that leave a leak, which
+    /// only delay the failure, and settings that only get past a request that failed, which may fail at the next.
     pub(super) fn of(scene: &Scene<'_>, program: &Program<'_>, all: &[(Combination<'_, '_>, Tried)]) -> Self {
         let fits = |(combination, tried): &(Combination<'_, '_>, Tried)| {
             tried.fits() == Some(true) && combination.iter().all(|offer| !offer.is_bound)

@@ -216,7 +216,7 @@ rules! {
         "no stack: as large as a gradient, but made before the backward";
 
     OneNumber "one-number" Layout Inferred [Segments] Blocks []
-        "no stack: the number of blocks of every size is a multiple of four, as Adam leaves them before gradients are dropped";
+        "no stack: every size occurs a multiple of four times: a parameter, its gradient and two states of Adam";
     LayersRepeat "layers-repeat" Layout Inferred [Segments] Blocks []
         "no stack: sizes are there once, or as often as there are layers, and little lies free between them";
     LiesFirst "lies-first" Layout Inferred [Segments] Blocks []

@@ -125,7 +125,7 @@ impl Standpoint {
         self.move_to(moment);
     }
 
-    /// Show what a finding is not about, too, as before; it stays outlined.
+    /// Drop the filter of a finding, but keep its outline.
     pub(in crate::app) fn filter_no_finding(&mut self) {
         if self.outlined.as_ref().is_some_and(|outline| outline.is_filter) {
             self.history.leave(self.state());
@@ -169,7 +169,7 @@ impl Standpoint {
         (mark.min(self.cursor), mark.max(self.cursor))
     }
 
-    /// Mark a range without a way back, as while it is drawn.
+    /// Set the range without adding to the history, as while it is drawn.
     pub(in crate::app) fn draw_range(&mut self, range: Option<MomentRange>) {
         self.range = range;
     }

@@ -45,7 +45,7 @@ pub(in crate::cli) struct CheckArgs {
     /// The most bytes that may be reserved on each device
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, group = "limits")]
     max_reserved: Option<i64>,
-    /// Nothing may have grown since this recording: a snapshot, or the JSON of 'stats' about one
+    /// Fail if anything grew compared with this recording: a snapshot, or the JSON of 'stats' about one
     #[arg(long, value_name = "BASE", group = "limits")]
     baseline: Option<PathBuf>,
     /// How much may have grown: a part of the baseline's peak or, of reserved memory, of its reserved memory
@@ -53,10 +53,10 @@ pub(in crate::cli) struct CheckArgs {
     tolerance: f64,
     #[command(flatten)]
     rules: RulesFile,
-    /// How to write it: text, or Markdown for a comment that says what grew
+    /// Output format: text, or Markdown for a comment that says what grew
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// No request may have failed
+    /// Fail if any request failed
     #[arg(long, group = "limits")]
     no_oom: bool,
     /// Nothing may be missing: no memory was in use before the recording, or PyTorch's own counters of the peaks are in it

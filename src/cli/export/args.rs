@@ -33,7 +33,7 @@ docs/export.md describes formats, tables and columns, with examples for DuckDB a
 pub(in crate::cli) struct ExportArgs {
     #[command(flatten)]
     pub(super) source: Source,
-    /// How to write it
+    /// Output format
     #[arg(long, value_parser = format_parser())]
     pub(super) format: &'static Format,
     /// Only this table, as one file; else each table is a file of the folder OUT

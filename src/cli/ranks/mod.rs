@@ -48,7 +48,7 @@ pub(super) struct RanksArgs {
     /// The files are of programs that share one GPU, such as a trainer and its rollouts: add up what they reserve, by the clock
     #[arg(long)]
     one_gpu: bool,
-    /// How to write it
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// With csv, jsonl and parquet: only this table, as one file; else each is a file of the folder OUT

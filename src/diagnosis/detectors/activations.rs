@@ -158,7 +158,6 @@ fn quadratic(case: &Case<'_>, stacks: &[StackBytes], activations: i64) -> Findin
     );
     finding.weighs(held);
     finding.confirm("Halve the sequence length: scores become a quarter, other activations half.");
-    finding
-        .limit("Found by the calls of softmax and the lines next to them; that it is attention is a guess.");
+    finding.limit("Detected by calls of softmax nearby; it may not be attention.");
     finding
 }

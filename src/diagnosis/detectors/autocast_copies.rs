@@ -50,7 +50,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     finding.evidence.count("copies", "copies", copies.len());
     places(&mut finding, case, &copies);
     finding.advise_code(
-        "Keep the weights themselves at half width, if the optimizer can train them so, and leave autocast away; without training, always:",
+        "Keep the weights themselves at half width, if the optimizer supports it, and drop autocast; for inference, always:",
         "model = model.to(torch.bfloat16)",
     );
     finding.advise("Or checkpoint the blocks of the model: then copies are made again in the backward pass, block by block. FSDP with a MixedPrecision policy keeps only those of the block at work.");

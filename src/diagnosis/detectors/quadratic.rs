@@ -72,7 +72,7 @@ fn described(case: &Case<'_>, live: &[&Allocation], bytes: i64, now: &Lengths, o
     let mut finding = Finding::new("quadratic-length", case.severity_of(saved), title);
     let (long, short) = (now.input.max(other.input), now.input.min(other.input));
     let (times, square) = (figure::times(ratio(long, short)), figure::times(ratio(long, short).powi(2)));
-    finding.explain(say!("Another iteration had inputs {} times as small or as large as this one, and the same code asked for the square of that: {} times.", times, square));
+    finding.explain(say!("Between two iterations the inputs changed by {} times, and what the same code asked for by the square of that: {} times.", times, square));
     finding.evidence.bytes("quadratic_bytes", "in blocks that grow so, the failed request included", bytes);
     finding.evidence.bytes("input_bytes", "inputs of this iteration", now.input);
     finding.evidence.bytes(

@@ -11,7 +11,7 @@ use foldhash::HashSet;
 /// Fewer different sizes may be those of parameters by chance.
 const MIN_WEIGHT_SIZES: usize = 3;
 
-/// Memory is copies of the weights if the sizes of parameters in it cover at least one in this many of the parameters' bytes.
+/// Memory is copies of the weights if at least one in this many of the parameters' bytes have sizes that recur in it.
 const MOST_PART: i64 = 2;
 
 /// Memory is of hooks unless more than one in this many of its bytes come from elsewhere.

@@ -79,7 +79,7 @@ pub(super) fn plateaued(
     trends.into_iter().filter(|(_, trend)| !trend.is_rising()).map(|(source, _)| source).collect()
 }
 
-/// Whether an allocation went before the second of its source's `active` repetitions after the one that made it.
+/// Whether an allocation was freed within the next two of the `active` repetitions, those in which its source allocated.
 fn soon_goes(case: &Case<'_>, id: AllocId, active: &[usize]) -> bool {
     let made = case.timeline.lifetimes.start(id).event().and_then(|event| case.repetitions.index_of(event));
     let gone = case.timeline.gone(id).filter(|&gone| gone <= case.moment);

@@ -31,7 +31,7 @@ pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> Sentence {
     if shortage.excess_bytes().is_none_or(|excess| 0 < excess) {
         let of = if shortage.is_refused_by_limit() { "limit on this process" } else { "device" };
         say!(
-            "Out of memory: {} in use{} and {} more are too much for the {}",
+            "Out of memory: {} in use{} plus the requested {} exceed the {}",
             active,
             rounding,
             requested,
