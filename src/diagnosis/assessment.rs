@@ -2,7 +2,6 @@
 
 use super::case::Case;
 use super::cause::Cause;
-use super::expandable::Expandable;
 use super::failed_attempt::FailedAttempts;
 use super::growing_tensors::GrowingTensors;
 use super::pinning::Pinning;
@@ -28,8 +27,6 @@ pub(super) struct Assessment<'a> {
     pub(super) growing: Option<GrowingTensors>,
     /// Blocks that keep free memory from being used.
     pub(super) pinning: Pinning,
-    /// What expandable segments would have changed, where memory is cut up.
-    pub(super) expandable: Option<Expandable>,
     /// Why the request failed; `None` if none did.
     pub(super) cause: Option<Cause>,
 }
@@ -40,14 +37,11 @@ impl<'a> Assessment<'a> {
         let retained = Retained::of(case);
         let growing = GrowingTensors::of(case);
         let failed = FailedAttempts::of(case);
-        let first = case
+        let cause = case
             .shortage
             .as_ref()
             .map(|shortage| Cause::of(case, shortage, failed.as_ref(), retained.as_ref(), growing.as_ref()));
-        let is_cut_up = first == Some(Cause::Fragmentation);
-        let expandable = if is_cut_up { Expandable::simulate(case) } else { None };
-        let cause = first.map(|cause| cause.after_simulation(case, expandable));
-        Self { case, failed, retained, growing, pinning: Pinning::of(case), expandable, cause }
+        Self { case, failed, retained, growing, pinning: Pinning::of(case), cause }
     }
 
     /// Whether the verdict is a leak.

@@ -38,7 +38,7 @@ pub fn is_leak(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attributi
 /// Whether the verdict on a recording is that memory was in pieces.
 pub fn is_fragmentation(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attribution) -> bool {
     let case = Case::new(snapshot, timeline, attribution, DiagnosisRequest::default());
-    case.is_ok_and(|case| Assessment::of(&case).cause == Some(Cause::Fragmentation))
+    case.is_ok_and(|case| matches!(Assessment::of(&case).cause, Some(Cause::Fragmentation(_))))
 }
 
 fn at_moment(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attribution, at: At) -> Vec<LeftBehind> {

@@ -84,12 +84,12 @@ pub fn diagnose(
 ) -> Result<Diagnosis, MomentError> {
     let case = Case::new(snapshot, timeline, attribution, request)?;
     let assessment = Assessment::of(&case);
-    let mut findings = vec![verdict::verdict(&assessment)];
     let detected = detectors::DETECTORS.iter().flat_map(|detect| detect(&assessment));
-    findings.extend(detected.filter(|finding| !finding.is_refused()));
+    let mut others: Vec<Finding> = detected.filter(|finding| !finding.is_refused()).collect();
     // The sort is stable, so findings that matter equally stay in the order of the detectors.
-    findings[1..].sort_by_key(|finding| (Reverse(finding.severity), Reverse(finding.weight_bytes)));
-    verdict::name_avoidable(&mut findings, case.live_bytes());
+    others.sort_by_key(|finding| (Reverse(finding.severity), Reverse(finding.weight_bytes)));
+    let verdict = verdict::verdict(&assessment, &others);
+    let findings = std::iter::once(verdict).chain(others).collect();
     let position = |moment| MomentPosition { moment, position: attribution.phases.position_at(moment) };
     let end = Moment(timeline.events.len() as u32);
     let dump = timeline.ooms.last().map_or(end, |oom| Moment::after(oom.event));

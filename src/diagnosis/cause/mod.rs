@@ -47,8 +47,8 @@ pub(super) enum Cause {
     Capacity,
     /// A free piece had room and was not used.
     FreePiece(FreePiece),
-    /// There would be enough memory if it were in one piece.
-    Fragmentation,
+    /// There would be enough memory if it were in one piece. With what expandable segments would have changed, if that is known.
+    Fragmentation(Option<Expandable>),
     /// One request is out of all proportion.
     SingleRequest,
     /// An attempt that failed before is still held.
@@ -75,7 +75,7 @@ impl Cause {
             Self::Capacity => "capacity",
             Self::FreePiece(FreePiece::Late { .. }) => "pending-free",
             Self::FreePiece(FreePiece::Elsewhere(_)) => "free-elsewhere",
-            Self::Fragmentation => "fragmentation",
+            Self::Fragmentation(_) => "fragmentation",
             Self::SingleRequest => "single-request",
             Self::FailedAttempts | Self::Retained | Self::GrowingTensors => "leak",
             Self::Outside(_) => "outside-pytorch",
@@ -116,23 +116,15 @@ impl Cause {
         if let Some(piece) = shortage.decisive_piece() {
             return Self::FreePiece(piece);
         }
-        if is_cut_up {
-            return Self::Fragmentation;
+        if !is_cut_up {
+            return Self::of_too_little(case, shortage, excess);
         }
-        Self::of_too_little(case, shortage, excess)
-    }
-
-    /// The cause, knowing what a simulation shows. With few holes, it is too little memory if requests would have failed with
-    /// next to no fragmentation, too.
-    pub(super) fn after_simulation(self, case: &Case<'_>, expandable: Option<Expandable>) -> Self {
-        let (Some(shortage), Some(Expandable::Fails { .. })) = (&case.shortage, expandable) else {
-            return self;
-        };
-        match shortage.excess_bytes() {
-            Some(excess) if share(shortage.hole_bytes, shortage.reserved_bytes) < HOLES_SHARE => {
+        match Expandable::simulate(case) {
+            // Few holes, and with next to no fragmentation it fails as well.
+            Some(Expandable::Fails { .. }) if holes < HOLES_SHARE => {
                 Self::of_too_little(case, shortage, excess)
             }
-            _ => self,
+            simulated => Self::Fragmentation(simulated),
         }
     }
 

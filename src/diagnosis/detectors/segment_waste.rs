@@ -25,7 +25,7 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
     let (case, pinning) = (assessment.case, &assessment.pinning);
     let bytes = pinning.hole_bytes;
     // If the verdict is fragmentation, it says all of it. In a map that contradicts itself, holes mean nothing.
-    let is_told = assessment.cause == Some(Cause::Fragmentation) || case.is_contradictory();
+    let is_told = matches!(assessment.cause, Some(Cause::Fragmentation(_))) || case.is_contradictory();
     if share(bytes, case.state.total.reserved_bytes) < MIN_PINNED_SHARE || is_told {
         return None;
     }

@@ -24,8 +24,7 @@ const LEADING_PART: i64 = 10;
 
 /// Let the verdict about a device that is too small name what would have been enough and need not be there, most first, and
 /// give the advice about it first.
-pub(in crate::diagnosis) fn name_avoidable(findings: &mut [Finding], live_bytes: i64) {
-    let Some((verdict, others)) = findings.split_first_mut() else { return };
+pub(super) fn name_avoidable(verdict: &mut Finding, others: &[Finding], live_bytes: i64) {
     if !matches!(verdict.id, "capacity" | "outside-pytorch" | "single-request") {
         return;
     }

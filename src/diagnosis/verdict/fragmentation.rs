@@ -11,7 +11,12 @@ use crate::diagnosis::sentence::say;
 use crate::simulator::{ExpandableSegments, Settings};
 
 /// Describe the holes, what keeps them apart, and what would close them.
-pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage) {
+pub(super) fn describe(
+    finding: &mut Finding,
+    assessment: &Assessment<'_>,
+    shortage: &Shortage,
+    simulated: Option<Expandable>,
+) {
     let case = assessment.case;
     let fit = &shortage.fit;
     let requested = figure::bytes(shortage.oom.requested);
@@ -30,7 +35,7 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
         ));
     }
     finding.explain_if(earlier_sizes(case, shortage));
-    advise_on_segments(finding, assessment, shortage);
+    advise_on_segments(finding, assessment, shortage, simulated);
     finding.advise("Move small results that stay to the CPU, or copy them into a tensor that is allocated once before the loop: blocks that stay keep large segments from being reused.");
     finding.weighs(shortage.hole_bytes);
     finding.confirm("Compare other settings without running again: oomscope simulate FILE --sweep. Then run again with the ones that fit: the run should get further."
@@ -42,7 +47,12 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
 }
 
 /// Advise expandable segments, unless the file shows that they were asked for: then say what became of it.
-fn advise_on_segments(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage) {
+fn advise_on_segments(
+    finding: &mut Finding,
+    assessment: &Assessment<'_>,
+    shortage: &Shortage,
+    simulated: Option<Expandable>,
+) {
     match assessment.case.expandable_segments() {
         ExpandableSegments::InEffect => {
             finding.advise("Expandable segments are on already. Allocate what stays before what comes and goes, and keep request sizes constant (pad to a few lengths).");
@@ -55,10 +65,10 @@ fn advise_on_segments(finding: &mut Finding, assessment: &Assessment<'_>, shorta
             finding.advise("Look in the log for torch's warning \"expandable_segments not supported on this platform\": where it was built without them, the setting changes nothing.");
         }
         ExpandableSegments::Off => {
-            if let Some(expandable) = assessment.expandable {
+            if let Some(expandable) = simulated {
                 quote_expandable(finding, expandable, shortage);
             }
-            if !matches!(assessment.expandable, Some(Expandable::Fails { .. })) {
+            if !matches!(simulated, Some(Expandable::Fails { .. })) {
                 let recorded = Settings::recorded(assessment.case.snapshot);
                 finding.advise_remedy(
                     "set:expandable_segments=True",

@@ -14,8 +14,6 @@ mod outside;
 mod simulated_expandable;
 mod single_request;
 
-pub(super) use avoidable::name_avoidable;
-
 use super::assessment::Assessment;
 use super::case::{Case, own_tree};
 use super::finding::{Finding, Role, Severity};
@@ -24,13 +22,17 @@ use crate::diagnosis::sentence::say;
 use nothing_failed::nothing_failed;
 use out_of_memory::out_of_memory;
 
-/// The verdict about the moment.
-pub(super) fn verdict(assessment: &Assessment<'_>) -> Finding {
+/// The verdict about the moment, knowing what else was found.
+pub(super) fn verdict(assessment: &Assessment<'_>, others: &[Finding]) -> Finding {
     if assessment.case.timeline.trust.in_use.is_unknown() {
         return contradictory();
     }
-    let verdict = stated(assessment);
-    if verdict.is_refused() { contradictory() } else { verdict }
+    let mut verdict = stated(assessment);
+    if verdict.is_refused() {
+        return contradictory();
+    }
+    avoidable::name_avoidable(&mut verdict, others, assessment.case.live_bytes());
+    verdict
 }
 
 /// The file states more of something than there is of the whole.

@@ -32,7 +32,9 @@ pub(super) fn out_of_memory(assessment: &Assessment<'_>, shortage: &Shortage, ca
     match cause {
         Cause::Capacity => capacity::describe(&mut finding, assessment, shortage),
         Cause::FreePiece(piece) => free_piece::describe(&mut finding, case, shortage, piece),
-        Cause::Fragmentation => fragmentation::describe(&mut finding, assessment, shortage),
+        Cause::Fragmentation(simulated) => {
+            fragmentation::describe(&mut finding, assessment, shortage, simulated);
+        }
         Cause::SingleRequest => single_request::describe(&mut finding, case, shortage),
         Cause::FailedAttempts => {
             if let Some(failed) = &assessment.failed {
@@ -65,7 +67,7 @@ fn title(assessment: &Assessment<'_>, shortage: &Shortage, cause: Cause) -> Sent
     match cause {
         Cause::Capacity => capacity::title(case, shortage),
         Cause::FreePiece(piece) => free_piece::title(shortage, piece),
-        Cause::Fragmentation => {
+        Cause::Fragmentation(_) => {
             let holes = figure::bytes(shortage.hole_bytes).of(shortage.reserved_bytes);
             say!(
                 "Out of memory due to fragmentation: {} requested while {} lay free in pieces",
@@ -178,7 +180,7 @@ fn places(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortag
     let held = code.sites(&live, Role::Live);
     let mut sites = Vec::new();
     match cause {
-        Cause::Fragmentation => {
+        Cause::Fragmentation(_) => {
             let pinning = &assessment.pinning;
             add_sites(&mut sites, code.sites(&pinning.stacks, Role::KeepsFree), MAX_SITES / 2);
             finding.evidence.stacks.extend(pinning.stacks.iter().take(MAX_STACKS).copied());
@@ -196,7 +198,7 @@ fn places(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortag
     }
     finding.evidence.sites = sites;
     finding.evidence.tree = Some(match cause {
-        Cause::Fragmentation => {
+        Cause::Fragmentation(_) => {
             own_tree(code, "Free memory that blocks keep", Role::KeepsFree, &assessment.pinning.stacks)
         }
         _ => own_tree(code, "In use", Role::Live, &live),
