@@ -37,7 +37,7 @@ pub use attribution::{
     Attribution, Basis, Because, Blocks, Categories, Category, CategoryBytes, Channel, Claim, EvidenceKind,
     Facts, Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, RULES, Rule,
     RuleId, Stratum, TorchOperation, UserRules, UserRulesError, Verdict, declared_category,
-    named_step_and_phase, path_in_torch,
+    is_named_after_evaluation, named_step_and_phase, path_in_torch,
 };
 pub use events::{Clock, EventMatches, EventSet, same_event};
 pub use inferred_part::InferredPart;

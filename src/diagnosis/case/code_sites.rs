@@ -1,16 +1,12 @@
 //! The lines of code that stacks lead to, and whose code they are.
 
-use crate::analysis::{FrameKey, FrameName, FrameNames, Owner, site_frame};
+use crate::analysis::{FrameKey, FrameName, FrameNames, Owner, is_named_after_evaluation, site_frame};
 use crate::diagnosis::finding::{Role, Site, StackBytes};
 use crate::model::{FrameId, Snapshot, StackId};
 use foldhash::HashMap;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-/// Parts of the names of functions that evaluate. They are needed where a program calls no model, so that no phase shows
-/// it.
-const EVALUATION: [&str; 6] = ["eval", "valid", "infer", "predict", "generate", "test"];
 
 /// Starts of the names of functions that put tensors together.
 const JOINING: [&str; 8] =
@@ -31,7 +27,10 @@ impl<'a> CodeSites<'a> {
     pub fn new(snapshot: &'a Snapshot) -> Self {
         let names = FrameNames::new(snapshot);
         let owners = names.all().iter().map(FrameName::owner).collect();
-        let evaluates = names.all().iter().map(|name| name.owner() == Owner::User && says_evaluation(name));
+        let evaluates = names
+            .all()
+            .iter()
+            .map(|name| name.owner() == Owner::User && is_named_after_evaluation(name.function()));
         let evaluates = evaluates.collect();
         Self { snapshot, names, owners, evaluates }
     }
@@ -192,11 +191,6 @@ impl<'a> CodeSites<'a> {
     fn keys(&self, stack: StackId) -> impl Iterator<Item = FrameKey> + '_ {
         self.snapshot.stacks.frames(stack).iter().map(|&frame| self.names.key(frame))
     }
-}
-
-fn says_evaluation(name: &FrameName) -> bool {
-    let name = name.function().to_ascii_lowercase();
-    EVALUATION.iter().any(|word| name.contains(word))
 }
 
 /// Bytes by stack, most first.

@@ -1,6 +1,6 @@
 //! Whether what an evaluation is said to keep can be kept by a graph.
 
-use crate::analysis::{Phase, site_frame};
+use crate::analysis::{Phase, is_named_after_evaluation, site_frame};
 use crate::model::{AllocId, FrameId, StackId};
 use crate::remedies::offer::{Offer, Part};
 use crate::remedies::scene::Scene;
@@ -9,9 +9,6 @@ use crate::simulator::Program;
 
 /// The files in which torch runs a function under `no_grad` or `inference_mode`, where these decorate it.
 const DECORATORS: [&str; 2] = ["torch/utils/_contextlib.py", "torch/autograd/grad_mode.py"];
-
-/// Names of functions that evaluate. They may be called by functions that train.
-const EVALUATES: [&str; 6] = ["eval", "valid", "test", "infer", "predict", "generate"];
 
 /// Whether all that a change of evaluations frees was made by evaluations, and may belong to a graph.
 pub(super) fn is_kept_by_graphs(scene: &Scene<'_>, program: &Program<'_>, offer: &Offer<'_>) -> bool {
@@ -64,7 +61,7 @@ impl FrameRole {
             Self::Module
         } else if name.contains("train") {
             Self::Trains
-        } else if EVALUATES.iter().any(|word| name.contains(word)) {
+        } else if is_named_after_evaluation(&name) {
             Self::Evaluates
         } else {
             Self::Other

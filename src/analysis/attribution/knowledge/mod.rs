@@ -9,6 +9,7 @@ mod torch_operation;
 
 pub(in crate::analysis) use frame_role::frame_role;
 pub use frame_role::path_in_torch;
+pub use name_hint::is_named_after_evaluation;
 pub(in crate::analysis) use name_hint::{NameHint, name_hint};
 pub(in crate::analysis) use optimizer::Optimizer;
 pub(in crate::analysis) use role::Role;

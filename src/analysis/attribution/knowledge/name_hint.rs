@@ -42,6 +42,15 @@ const DEVICES: &str = "torch/utils/_device.py";
 const BATCHES: [&str; 8] =
     ["__iter__", "__next__", "collate_fn", "get_batch", "next_batch", "load_batch", "prefetch", "preload"];
 
+/// Parts of the names of functions that evaluate or infer.
+const EVALUATES: [&str; 6] = ["eval", "valid", "infer", "predict", "generate", "test"];
+
+/// Whether a function is named after evaluation or inference. Functions that train may call it, and models may have such functions.
+pub fn is_named_after_evaluation(function: &str) -> bool {
+    let function = function.to_ascii_lowercase();
+    EVALUATES.iter().any(|word| function.contains(word))
+}
+
 /// The hint of a frame. Of installed packages only those with loops of their own, and the devices of torch, give any.
 pub(in crate::analysis) fn name_hint(file: &str, name: &str) -> NameHint {
     let Some((_, inner)) = file.rsplit_once("-packages/") else { return plain_hint(file, name) };
