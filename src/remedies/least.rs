@@ -1,6 +1,6 @@
 //! The least change with which a program fits.
 
-use super::gate::leaves_enough;
+use super::gate::outlasts_the_request;
 use super::leaks::Leak;
 use super::offer::{Combination, price};
 use super::outcome::Postponed;
@@ -30,7 +30,7 @@ impl Least {
         });
         let leak = Leak::of(scene, program);
         let stops = |&&index: &&usize| leak.as_ref().is_none_or(|leak| leak.is_stopped_by(&all[index].0));
-        let suffices = |&&index: &&usize| leaves_enough(scene, &all[index].0, &all[index].1);
+        let suffices = |&&index: &&usize| outlasts_the_request(scene, &all[index].0);
         let least = fitting.iter().filter(stops).find(suffices).copied();
         let kind = if leak.is_some() { Postponed::Leak } else { Postponed::Setting };
         Self { least, postpones: fitting.first().copied().filter(|_| least.is_none()).map(kind) }

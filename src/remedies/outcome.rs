@@ -100,8 +100,7 @@ pub struct LargestBatch {
 pub enum Postponed {
     /// The program leaks, and goes on to: the index of the remedy.
     Leak(usize),
-    /// A request failed, and the setting leaves less than its step went on to need before, or nothing shows how much that is: the
-    /// index of the remedy.
+    /// A request failed, though memory was not in pieces: what follows it needs as much as before. The index of the remedy.
     Setting(usize),
 }
 

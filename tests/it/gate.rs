@@ -45,7 +45,7 @@ fn only_what_evaluations_keep_in_graphs_is_freed_without_gradients() {
 #[test]
 fn a_setting_that_only_gets_past_the_request_is_not_the_least_change() {
     let least = |name: &str| remedies(&sample(name))["least"].as_str().map(str::to_owned);
-    for name in ["long_inputs.pickle.gz", "meta_tasks.pickle.gz"] {
+    for name in ["long_inputs.pickle.gz", "meta_tasks.pickle.gz", "kv_cache_oom.pickle"] {
         assert!(least(name).is_none_or(|id| !id.starts_with("set:") || id.contains('+')), "{name}");
     }
     // There, memory lay in pieces, and the setting puts them together.
@@ -55,6 +55,22 @@ fn a_setting_that_only_gets_past_the_request_is_not_the_least_change() {
     let text = stdout(["remedies", &file].into_iter().chain(args));
     let first = text.lines().next().expect("there is text");
     assert!(first.starts_with("No remedy that was tried is known to do more than get past"), "{first}");
+}
+
+#[test]
+fn no_setting_is_the_fix_of_a_device_that_is_too_small() {
+    let problems = |path: &PathBuf| -> Option<String> {
+        let file = path.display().to_string();
+        let report = json(["report", &file, "--format", "json", "--no-notes"]);
+        let verdict = report["findings"][0]["id"].as_str().expect("a verdict");
+        let is_setting =
+            |id: &Value| id.as_str().is_some_and(|id| id.starts_with("set:") && !id.contains('+'));
+        let is_too_small = matches!(verdict, "capacity" | "single-request" | "outside-pytorch" | "leak");
+        let is_fix = is_setting(&report["fix"]["remedy"]["id"]) || is_setting(&remedies(path)["least"]);
+        (is_too_small && is_fix).then(|| format!("{file}: {verdict}"))
+    };
+    let problems: Vec<String> = recordings().par_iter().filter_map(problems).collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 #[test]

@@ -6,12 +6,12 @@
 mod attention;
 mod batch_size;
 mod evaluation;
-mod rest_of_step;
+mod setting;
 #[cfg(test)]
 mod tests;
 
 pub(super) use batch_size::BatchSize;
-pub(super) use rest_of_step::leaves_enough;
+pub(super) use setting::outlasts_the_request;
 
 use super::offer::{Combination, Offer, Part};
 use super::scene::Scene;
