@@ -306,7 +306,7 @@ fn a_limit_on_the_process_is_told_from_a_full_device() {
     let report = report("process_limit.pickle.gz", &[]);
     let verdict = &report["findings"][0];
     assert_eq!(verdict["id"], "capacity");
-    assert!(text(&verdict["title"]).ends_with("too much for the limit on this process"), "{verdict}");
+    assert!(text(&verdict["title"]).ends_with("exceed the limit on this process"), "{verdict}");
     assert!(text(&verdict["why"]).starts_with("The device had 6.02 GiB free"), "{verdict}");
     let advice = &verdict["advice"][0];
     assert!(text(&advice["code"]).contains("set_per_process_memory_fraction"), "{advice}");
