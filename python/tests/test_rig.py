@@ -142,7 +142,9 @@ kept = torch.empty(2**20, device="cuda")
 @pytest.mark.skipif(not PROGRAM.exists(), reason="the program is not built: cargo build")
 def test_limits_go_by_the_counters_of_torch_where_the_history_lost_its_start(rig: Rig) -> None:
     (rig.directory / "counted.py").write_text(COUNTED)
-    done = rig.run("-m", "oomscope", "run", "--no-verdict", "--dir", "out", "--max-entries", "2", "counted.py")
+    done = rig.run(
+        "-m", "oomscope", "run", "--no-verdict", "--dir", "out", "--max-entries", "2", "counted.py"
+    )
     assert done.returncode == 0, done.stderr
     requested, reserved = map(int, done.stdout.split())
     assert requested == 8 * 2**22
