@@ -4,6 +4,7 @@ use super::*;
 use crate::analysis::program_fixture::{BACKWARD, DATA, LOAD, LOSS, Program, STATE, ZERO_GRAD};
 use crate::analysis::{Attribution, UserRules};
 use crate::model::Snapshot;
+use crate::program::Run;
 use crate::remedies::predict::predict;
 use crate::remedies::wanted::Wanted;
 use crate::simulator::{Device, Subject};
@@ -88,7 +89,8 @@ fn peak(snapshot: &Snapshot, id: &str) -> Option<u64> {
     let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
     let subject = Subject::new(snapshot, timeline);
     let device = Device::default();
-    let scene = Scene { snapshot, timeline, attribution: &attribution, subject: &subject, device };
+    let run = Run { snapshot, timeline, attribution: &attribution };
+    let scene = Scene::new(run, &subject, device);
     let wanted = [Wanted::parse(id).expect("the id is known")];
     let predictions = predict(&scene, &wanted, &|_, _| true);
     let predicted = predictions.remedies.first()?;
