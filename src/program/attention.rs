@@ -1,6 +1,6 @@
 //! Attention: whether it is written out, so that its scores are in memory, or fused.
 
-use super::Workload;
+use super::computation::Computation;
 use super::run::{Run, StackSet};
 use crate::analysis::TorchOperation;
 use crate::model::{AllocId, EventIx, Moment};
@@ -23,8 +23,8 @@ pub struct Attention {
 }
 
 /// Each computation of attention in the calls of models.
-pub(super) fn find(workload: &Workload<'_>) -> Vec<Attention> {
-    let run = &workload.run;
+pub(super) fn find(computation: &Computation<'_>) -> Vec<Attention> {
+    let run = &computation.run;
     let softmax = run.stacks_of_operations(|operation| operation == TorchOperation::Softmax);
     let named = run.stacks_with(|file, name| {
         let is_torch = file.contains("torch/nn/");
@@ -32,21 +32,21 @@ pub(super) fn find(workload: &Workload<'_>) -> Vec<Attention> {
             |text: &str| ["attn", "attention"].iter().any(|word| text.to_ascii_lowercase().contains(word));
         !is_torch && (has(name) || has(file.rsplit('/').next().unwrap_or(file)))
     });
-    let is_call = |id: &AllocId| workload.depends_on_batch(*id);
+    let is_call = |id: &AllocId| computation.depends_on_batch(*id);
     let calls: Vec<AllocId> = run.timeline.ids().filter(is_call).collect();
-    let is_product = |id: AllocId| workload.is_product(id);
+    let is_product = |id: AllocId| computation.is_product(id);
     let between_products = calls.chunk_by(|&a, &b| !is_product(a) && !is_product(b));
     let between_products = between_products.filter(|run| run.len() <= NEAR as usize);
-    between_products.filter_map(|group| attention(workload, group, (&softmax, &named))).collect()
+    between_products.filter_map(|group| attention(computation, group, (&softmax, &named))).collect()
 }
 
 /// The attention among what a call makes between two linear layers.
 fn attention(
-    workload: &Workload<'_>,
+    computation: &Computation<'_>,
     group: &[AllocId],
     (softmax, named): (&StackSet, &StackSet),
 ) -> Option<Attention> {
-    let run = &workload.run;
+    let run = &computation.run;
     let stack = |id: AllocId| run.timeline.stack(id);
     let by_softmax =
         group.iter().copied().filter(|&id| softmax.has(stack(id))).max_by_key(|&id| run.bytes(id));
@@ -66,21 +66,21 @@ fn attention(
         return None;
     }
     let scores = group[first..=last].to_vec();
-    let gradients = gradients(workload, &scores, bytes);
+    let gradients = gradients(computation, &scores, bytes);
     Some(Attention { scores, bytes, gradients })
 }
 
 /// What the backward makes of the size of scores while it goes through them.
-fn gradients(workload: &Workload<'_>, scores: &[AllocId], bytes: u64) -> Vec<AllocId> {
-    let run = &workload.run;
+fn gradients(computation: &Computation<'_>, scores: &[AllocId], bytes: u64) -> Vec<AllocId> {
+    let run = &computation.run;
     let lifetimes = &run.timeline.lifetimes;
     let made = scores.first().and_then(|&id| lifetimes.start(id).event());
-    let Some(pass) = made.and_then(|event| workload.pass_at(event)) else { return Vec::new() };
+    let Some(pass) = made.and_then(|event| computation.pass_at(event)) else { return Vec::new() };
     let ends = || scores.iter().filter_map(|&id| lifetimes.end(id)?.event());
     let in_backward = || ends().filter(|end| pass.backward <= end.0);
     let (Some(first), Some(last)) = (in_backward().min(), in_backward().max()) else { return Vec::new() };
     let is_other = |event: &u32| {
-        let id = workload.frees.at(*event);
+        let id = computation.frees.at(*event);
         id.is_some_and(|id| {
             pass.events.start < lifetimes.start(id).0
                 && lifetimes.start(id).0 <= pass.backward

@@ -1,7 +1,8 @@
 //! The types of numbers, as far as sizes show them.
 
+use super::computation::Computation;
+use super::dependence::Dependence;
 use super::run::Run;
-use super::{Dependence, Workload};
 use crate::analysis::{Category, TorchOperation};
 use crate::model::{AllocId, StackId};
 use foldhash::HashSet;
@@ -19,14 +20,14 @@ pub struct NumberTypes {
 
 impl NumberTypes {
     /// Look at a recording.
-    pub(super) fn of(workload: &Workload<'_>) -> Self {
-        let run = &workload.run;
+    pub(super) fn of(computation: &Computation<'_>) -> Self {
+        let run = &computation.run;
         let in_dropout = run.stacks_of_operations(|operation| operation == TorchOperation::Dropout);
         let mut masks = HashSet::default();
         let (mut wide, mut half) = (0u64, 0u64);
         let mut before: Option<(AllocId, StackId, u64)> = None;
         for id in run.timeline.ids() {
-            if !workload.depends_on_batch(id) {
+            if !computation.depends_on_batch(id) {
                 continue;
             }
             let (stack, bytes) = (run.timeline.stack(id), run.bytes(id));
@@ -44,13 +45,13 @@ impl NumberTypes {
                 }
             }
         }
-        let losses = smallest_loss(run, workload);
+        let losses = smallest_loss(run, computation);
         let are_wide = wide != 0 || losses == Some(4);
         Self {
             are_wide,
             are_half: losses == Some(2)
                 || wide < half
-                || workload.has_weight_copies()
+                || computation.has_weight_copies()
                 || has_odd_parameters(run),
             masks,
         }
@@ -69,9 +70,10 @@ fn has_odd_parameters(run: &Run<'_>) -> bool {
 }
 
 /// The smallest allocation of a function of torch that computes a loss, in bytes: the loss itself.
-fn smallest_loss(run: &Run<'_>, workload: &Workload<'_>) -> Option<u64> {
+fn smallest_loss(run: &Run<'_>, computation: &Computation<'_>) -> Option<u64> {
     let in_loss = run.stacks_of_operations(TorchOperation::is_loss);
-    let is_loss =
-        |id: &AllocId| workload.dependence(*id) != Dependence::Fixed && in_loss.has(run.timeline.stack(*id));
+    let is_loss = |id: &AllocId| {
+        computation.dependence(*id) != Dependence::Fixed && in_loss.has(run.timeline.stack(*id))
+    };
     run.timeline.ids().filter(is_loss).map(|id| run.bytes(id)).filter(|&bytes| bytes != 0).min()
 }

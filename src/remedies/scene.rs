@@ -1,6 +1,6 @@
 //! A recording with everything that remedies ask about it.
 
-use crate::program::{Run, Workload};
+use crate::program::{Computation, Run, Workload};
 use crate::simulator::{Device, Subject};
 use std::sync::OnceLock;
 
@@ -24,5 +24,10 @@ impl<'a> Scene<'a> {
     /// What the program does.
     pub(super) fn workload(&self) -> &Workload<'a> {
         self.workload.get_or_init(|| Workload::of(self.run))
+    }
+
+    /// What the program's passes compute.
+    pub(super) fn computation(&self) -> &Computation<'a> {
+        &self.workload().computation
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// `half-batch` and `quarter-batch`, where a recording shows training.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
-    if scene.workload().spans.passes().next().is_none() {
+    if scene.computation().spans.passes().next().is_none() {
         return Vec::new();
     }
     let has_backward = has_backward(scene);
@@ -49,10 +49,10 @@ fn micro_batches(scene: &Scene<'_>, program: &mut Program<'_>, parts: u32) {
     let share = 1.0 / f64::from(parts);
     let kept = kept_across_passes(scene);
     scale(scene, program, share, |id| kept.binary_search(&id).is_err());
-    for pass in scene.workload().spans.passes() {
+    for pass in scene.computation().spans.passes() {
         let range = Moment(pass.events.start)..Moment(pass.events.end);
         for id in scene.run.timeline.lifetimes.started_between(range.start, range.end) {
-            if scene.workload().dependence(id) == Dependence::Gradient {
+            if scene.computation().dependence(id) == Dependence::Gradient {
                 accumulate(scene, program, id, EventIx(pass.events.start));
             }
         }
@@ -63,7 +63,7 @@ fn micro_batches(scene: &Scene<'_>, program: &mut Program<'_>, parts: u32) {
 /// part of it, which together is as much.
 fn kept_across_passes(scene: &Scene<'_>) -> Vec<AllocId> {
     let lifetimes = &scene.run.timeline.lifetimes;
-    let passes: Vec<&Pass> = scene.workload().spans.passes().collect();
+    let passes: Vec<&Pass> = scene.computation().spans.passes().collect();
     let mut kept = Vec::new();
     for (pass, next) in passes.iter().zip(passes.iter().skip(1)) {
         let made = lifetimes.started_between(Moment(pass.events.start), Moment(pass.events.end));
@@ -94,13 +94,14 @@ pub(super) fn scale_batch(scene: &Scene<'_>, program: &mut Program<'_>, factor: 
 }
 
 fn scale(scene: &Scene<'_>, program: &mut Program<'_>, factor: f64, is_scaled: impl Fn(AllocId) -> bool) {
-    let factor_of =
-        |id| if scene.workload().dependence(id) == Dependence::Batch && is_scaled(id) { factor } else { 1.0 };
+    let factor_of = |id| {
+        if scene.computation().dependence(id) == Dependence::Batch && is_scaled(id) { factor } else { 1.0 }
+    };
     for id in program.timeline().ids() {
         program.scale(id, factor_of(id));
     }
     program.scale_added(factor_of);
-    program.scale_failed(|event| if scene.workload().pass_at(event).is_some() { factor } else { 1.0 });
+    program.scale_failed(|event| if scene.computation().pass_at(event).is_some() { factor } else { 1.0 });
 }
 
 /// Have a gradient from the start of its pass on, and add a fresh one to it where the backward makes it.
@@ -108,6 +109,6 @@ fn accumulate(scene: &Scene<'_>, program: &mut Program<'_>, id: AllocId, start: 
     let Some(made) = scene.run.timeline.lifetimes.start(id).event() else { return };
     let bytes = program.row(id).bytes;
     program.make_at(id, Point::before(start, 0));
-    let end = scene.workload().frees.first_older_after(made, id).map_or(Point::NEVER, Point::at);
+    let end = scene.computation().frees.first_older_after(made, id).map_or(Point::NEVER, Point::at);
     program.add(id, Row { bytes, start: Point::at(made), end });
 }

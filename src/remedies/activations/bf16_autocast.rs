@@ -52,7 +52,7 @@ impl Changes {
 /// `bf16-autocast`, unless the recording shows numbers of half the width already.
 pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     let has_stacks = !scene.run.snapshot.frames.is_empty();
-    if scene.workload().number_types().are_half || !has_stacks || !scene.workload().has_backward() {
+    if scene.workload().number_types().are_half || !has_stacks || !scene.computation().has_backward() {
         return None;
     }
     let changes = find_changes(scene);
@@ -81,11 +81,11 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
 fn find_changes(scene: &Scene<'_>) -> Changes {
     let known = Known::of(scene);
     let mut changes = Changes::default();
-    for span in scene.workload().spans.iter() {
+    for span in scene.computation().spans.iter() {
         match span {
             Span::Pass(pass) => changes.add(changes_of_pass(scene, &known, pass)),
             Span::Eval(events, true) => {
-                let operations = scene.workload().operations(events);
+                let operations = scene.computation().operations(events);
                 follow(scene, &operations, &known, &mut changes);
             }
             Span::Eval(..) => {}
@@ -127,7 +127,7 @@ fn within<'k, T>(all: &'k [T], ids: &Range<AllocId>, first: impl Fn(&T) -> Alloc
 
 fn changes_of_pass(scene: &Scene<'_>, known: &Known<'_>, pass: &Pass) -> Changes {
     let mut out = Changes::default();
-    let operations = scene.workload().operations(&(pass.events.start..pass.backward));
+    let operations = scene.computation().operations(&(pass.events.start..pass.backward));
     follow(scene, &operations, known, &mut out);
     add_weight_copies(scene, pass, &operations, &mut out);
     let lifetimes = &scene.run.timeline.lifetimes;
@@ -232,20 +232,20 @@ fn add_weight_copies(scene: &Scene<'_>, pass: &Pass, operations: &[Operation], o
     let ids = lifetimes.started_between(Moment(pass.backward), Moment(pass.events.end));
     let gradients: Vec<AllocId> = ids
         .filter(|&id| {
-            matches!(scene.workload().dependence(id), Dependence::Gradient | Dependence::FreshGradient)
+            matches!(scene.computation().dependence(id), Dependence::Gradient | Dependence::FreshGradient)
         })
         .collect();
     let embeddings = operations.iter().filter(|operation| operation.kind == OperationKind::Embedding).count();
     let cast = &gradients[..gradients.len().saturating_sub(embeddings)];
     let backward = f64::from((pass.events.end - pass.backward).max(1));
     let forward = f64::from(pass.backward - pass.events.start);
-    for &id in cast.iter().filter(|&&id| scene.workload().dependence(id) == Dependence::Gradient) {
+    for &id in cast.iter().filter(|&&id| scene.computation().dependence(id) == Dependence::Gradient) {
         let Some(made) = lifetimes.start(id).event() else { continue };
         // The backward goes through the layers in the opposite order.
         let share = f64::from(pass.events.end - made.0) / backward;
         let first = pass.events.start + (forward * share) as u32;
         out.added.push((id, 0.5, Point::before(EventIx(first.min(pass.backward)), 2), Point::at(made)));
-        let over = scene.workload().frees.first_older_after(made, id).map_or(Point::NEVER, Point::at);
+        let over = scene.computation().frees.first_older_after(made, id).map_or(Point::NEVER, Point::at);
         out.added.push((id, 0.5, Point::at(made), over));
     }
 }
@@ -258,7 +258,7 @@ fn halve_gradients(scene: &Scene<'_>, pass: &Pass, operations: &[Operation], out
         *votes.entry(scene.run.bytes(id)).or_default() += if is_half { 1 } else { -1 };
     }
     let ids = scene.run.timeline.lifetimes.started_between(Moment(pass.backward), Moment(pass.events.end));
-    for id in ids.filter(|&id| scene.workload().dependence(id) == Dependence::Batch) {
+    for id in ids.filter(|&id| scene.computation().dependence(id) == Dependence::Batch) {
         if votes.get(&scene.run.bytes(id)).is_some_and(|&votes| 0 < votes) {
             out.factors.insert(id, 0.5);
         }

@@ -14,7 +14,7 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     let workload = scene.workload();
     let types = workload.number_types();
     // What only computes results is mostly in numbers of two bytes already.
-    if types.are_half || !(workload.has_backward() || types.are_wide) {
+    if types.are_half || !(workload.computation.has_backward() || types.are_wide) {
         return None;
     }
     let is_inferred = !types.are_wide;
@@ -69,8 +69,8 @@ fn upcasts(scene: &Scene<'_>) -> (Vec<(AllocId, Row)>, Vec<AllocId>) {
     let lifetimes = &scene.run.timeline.lifetimes;
     let end = |id: AllocId| lifetimes.end(id).map_or(Point::NEVER, Point::of);
     let mut added = Vec::new();
-    for span in scene.workload().spans.iter() {
-        let operations = scene.workload().operations(&span.forward());
+    for span in scene.computation().spans.iter() {
+        let operations = scene.computation().operations(&span.forward());
         let norms = operations.chunk_by(|a, b| a.is_written_norm && b.is_written_norm && a.is_with(b));
         for norm in norms.filter(|norm| norm[0].is_written_norm) {
             let first = norm[0].main(&scene.run);
@@ -123,7 +123,7 @@ fn recorded_end(scene: &Scene<'_>, id: AllocId) -> Point {
 
 /// Whether an allocation holds numbers of the model's type.
 fn is_halved(scene: &Scene<'_>, id: AllocId) -> bool {
-    scene.workload().dependence(id) != Dependence::Workspace
+    scene.computation().dependence(id) != Dependence::Workspace
         && scene.run.category(id) != Category::Input
         && !scene.workload().number_types().is_mask(id)
 }

@@ -43,9 +43,9 @@ type Blocks = Vec<Vec<Block>>;
 
 /// `checkpoint-all`, `checkpoint-half` and `checkpoint-largest`, where stacks show repeated blocks in training.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
-    let passes = scene.workload().spans.passes();
+    let passes = scene.computation().spans.passes();
     let mut blocks: Blocks = passes.map(|pass| find(scene, pass)).collect();
-    let with_graph = scene.workload().spans.evals().filter(|events| keeps_graph(scene, events));
+    let with_graph = scene.computation().spans.evals().filter(|events| keeps_graph(scene, events));
     // transformers checkpoints while it trains only.
     let only_in_training = scene.run.stacks_with(|file, _| file.ends_with("transformers/modeling_layers.py"));
     let is_checkpointed =
@@ -91,7 +91,7 @@ fn as_pass(events: &Range<u32>) -> Pass {
 
 /// The blocks of a pass, with what they keep.
 fn find(scene: &Scene<'_>, pass: &Pass) -> Vec<Block> {
-    let blocks = scene.workload().blocks(&(pass.events.start..pass.backward));
+    let blocks = scene.computation().blocks(&(pass.events.start..pass.backward));
     let mut blocks: Vec<Block> = blocks.into_iter().filter_map(|ids| block(scene, pass, ids)).collect();
     let forward = pass.events.start..pass.backward;
     let ends: HashMap<AllocId, Point> = without_graph(scene, &forward).into_iter().collect();
@@ -113,7 +113,7 @@ fn block(scene: &Scene<'_>, pass: &Pass, ids: Range<u32>) -> Option<Block> {
     let after = next.and_then(|id| lifetimes.start(id).event()).map_or(pass.backward, |event| event.0);
     let events = start..after.min(pass.backward);
     let is_kept = |id: &AllocId| {
-        scene.workload().depends_on_batch(*id) && lifetimes.end(*id).is_none_or(|end| events.end < end.0)
+        scene.computation().depends_on_batch(*id) && lifetimes.end(*id).is_none_or(|end| events.end < end.0)
     };
     let kept: Vec<AllocId> = ids.clone().map(AllocId).filter(is_kept).collect();
     let output = output(scene, &kept)?;
@@ -132,7 +132,7 @@ fn block(scene: &Scene<'_>, pass: &Pass, ids: Range<u32>) -> Option<Block> {
 /// When what a block returns is needed no more, though it stays until the backward: the last operation of the block, an activation
 /// function, keeps it, and what follows it in the program's own code, as `x + block(x)` does, makes something of its size from it.
 fn consumed(scene: &Scene<'_>, block: &Block, next: AllocId) -> Option<Point> {
-    let kind = |id| scene.workload().operation_kind(id);
+    let kind = |id| scene.computation().operation_kind(id);
     let keeps_result = matches!(kind(block.output), OperationKind::Same | OperationKind::Fp32);
     let is_arithmetic =
         kind(next) == OperationKind::Own && scene.run.bytes(next) == scene.run.bytes(block.output);
@@ -148,7 +148,7 @@ fn input(scene: &Scene<'_>, pass: &Pass, blocks: &[Block]) -> Option<AllocId> {
     let before = before.last();
     let pass_start = lifetimes.first_after(Moment(pass.events.start))?.0;
     let is_there = |id: &AllocId| {
-        scene.workload().depends_on_batch(*id)
+        scene.computation().depends_on_batch(*id)
             && lifetimes.end(*id).is_none_or(|end| block.events.start < end.0)
     };
     let between = before.map_or(pass_start, |before| before.ids.end)..block.ids.start;
@@ -173,7 +173,7 @@ fn backward_start(scene: &Scene<'_>, pass: &Pass, block: &Block) -> Option<Event
     let first = ends.filter(|end| pass.backward <= end.0).min()?;
     // What comes after a block keeps what the block returned.
     let is_of_later = |event: &u32| {
-        scene.workload().frees.at(*event).is_some_and(|id| {
+        scene.computation().frees.at(*event).is_some_and(|id| {
             let made = lifetimes.start(id).0;
             (id == block.output || !block.ids.contains(&id.0))
                 && pass.events.start < made
@@ -218,7 +218,7 @@ fn compute_again(scene: &Scene<'_>, program: &mut Program<'_>, block: &Block, ba
         let start = again(lifetimes.start(id));
         let end = match lifetimes.end(id) {
             Some(end) if end.0 <= block.events.end => again(end),
-            _ if scene.workload().dependence(id) == Dependence::Fixed => continue,
+            _ if scene.computation().dependence(id) == Dependence::Fixed => continue,
             _ => row.end,
         };
         program.add(id, Row { bytes: row.bytes, start, end });

@@ -56,9 +56,9 @@ fn in_chunks(scene: &Scene<'_>, program: &mut Program<'_>, loss: &Loss) {
     let lifetimes = &scene.run.timeline.lifetimes;
     let Some(end) = lifetimes.end(last) else { return };
     let made = lifetimes.started_between(lifetimes.start(last), end);
-    for id in made.filter(|&id| scene.workload().dependence(id) == Dependence::Gradient) {
+    for id in made.filter(|&id| scene.computation().dependence(id) == Dependence::Gradient) {
         if let Some(start) = lifetimes.start(id).event() {
-            let end = scene.workload().frees.first_older_after(start, id).map_or(Point::NEVER, Point::at);
+            let end = scene.computation().frees.first_older_after(start, id).map_or(Point::NEVER, Point::at);
             program.add(id, Row { bytes: program.row(id).bytes, start: Point::at(start), end });
         }
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// `eval-no-grad`, where an evaluation keeps a graph.
 pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
-    let with_graph = scene.workload().spans.evals().filter(|events| keeps_graph(scene, events));
+    let with_graph = scene.computation().spans.evals().filter(|events| keeps_graph(scene, events));
     let ends: Vec<(AllocId, Point)> = with_graph.flat_map(|events| without_graph(scene, events)).collect();
     if ends.is_empty() {
         return None;
@@ -38,7 +38,7 @@ pub(super) fn keeps_graph(scene: &Scene<'_>, events: &Range<u32>) -> bool {
     let range = events.start as usize + 1..events.end as usize + 1;
     let Some((peak, _)) = scene.run.timeline.active.peak_in(range) else { return false };
     let lifetimes = &scene.run.timeline.lifetimes;
-    let is_value = |id: &AllocId| scene.workload().depends_on_batch(*id);
+    let is_value = |id: &AllocId| scene.computation().depends_on_batch(*id);
     let made = lifetimes.started_between(Moment(events.start), peak).filter(is_value).count();
     let is_there =
         |id: AllocId| lifetimes.start(id) <= peak && lifetimes.end(id).is_none_or(|end| peak < end);

@@ -19,7 +19,7 @@ const STEP: f64 = 0.04;
 /// if none within reach fits. `baseline` is what the recorded program takes.
 pub(in crate::remedies) fn largest_batch(scene: &Scene<'_>, baseline: Figures) -> Option<LargestBatch> {
     let limit = scene.device.limit_bytes()?;
-    scene.workload().spans.passes().next()?;
+    scene.computation().spans.passes().next()?;
     let scaled = |factor: f64| {
         let mut program = Program::recorded(scene.run.timeline);
         scale_batch(scene, &mut program, factor);
@@ -36,7 +36,7 @@ pub(in crate::remedies) fn largest_batch(scene: &Scene<'_>, baseline: Figures) -
     };
     let first = largest(1.0 / MAX_FACTOR, MAX_FACTOR, has_room)?;
     let factor = (0..4).map(|step| first * (1.0 - STEP * f64::from(step))).find(|&factor| fits(factor))?;
-    let is_whole = scene.workload().spans.passes().all(|pass| pass.backward < pass.events.end);
+    let is_whole = scene.computation().spans.passes().all(|pass| pass.backward < pass.events.end);
     Some(LargestBatch {
         factor,
         is_more: MAX_FACTOR <= first,

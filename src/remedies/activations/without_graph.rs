@@ -29,9 +29,9 @@ struct Function {
 
 /// The ends of what some events make, if no graph keeps it; what may stay as long as recorded is left out.
 pub(super) fn without_graph(scene: &Scene<'_>, events: &Range<u32>) -> Vec<(AllocId, Point)> {
-    let workload = scene.workload();
-    let is_value = |id| workload.dependence(id) != Dependence::Workspace;
-    WithoutGraph::ends(scene, &workload.frames, events, is_value)
+    let computation = scene.computation();
+    let is_value = |id| computation.dependence(id) != Dependence::Workspace;
+    WithoutGraph::ends(scene, &computation.frames, events, is_value)
 }
 
 /// Finds the ends of values.
