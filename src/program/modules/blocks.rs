@@ -1,8 +1,9 @@
 //! The repeated blocks of a model: on the outermost level where one function runs again and again, its rounds.
 
 use super::call_tree::{CallTree, Item, NodeIx};
+use super::functions::Functions;
 use super::rounds::rounds;
-use crate::model::AllocId;
+use crate::model::{AllocId, FrameId};
 use crate::program::frames::CallFrames;
 use crate::program::run::Run;
 use foldhash::{HashMap, HashSet};
@@ -51,10 +52,12 @@ struct Search<'a> {
     tree: CallTree,
     /// Of each node, its rounds.
     rounds: Vec<Vec<Range<usize>>>,
+    functions: Functions,
     /// Whether a node does more than one thing.
     has_parts: Vec<bool>,
-    /// Of each node, what rounds within it keep that one line runs again and again, in bytes.
-    repeated_bytes: Vec<u64>,
+    /// Of each node, what rounds within it keep that one line runs again and again, in bytes: those of functions, and with those
+    /// of containers, which are a part of a module rather than one.
+    repeated_bytes: Vec<[u64; 2]>,
     places: Vec<Place>,
     kept: &'a dyn Fn(Range<u32>) -> u64,
 }
@@ -67,6 +70,7 @@ fn places(tree: &CallTree) -> Vec<Place> {
     for node in (0..out.len()).filter(|_| has_modules) {
         for callee in tree.items_of(node).iter().filter_map(|item| item.callee) {
             out[callee] = match (out[node], tree.nodes[callee].is_module) {
+                (Place::Model, _) if tree.wrapped(node).is_some() => Place::Model,
                 (Place::Model | Place::Within, _) => Place::Within,
                 (Place::Outside, true) => Place::Model,
                 (Place::Outside, false) => Place::Outside,
@@ -79,14 +83,18 @@ fn places(tree: &CallTree) -> Vec<Place> {
 impl<'a> Search<'a> {
     fn new(tree: CallTree, kept: &'a dyn Fn(Range<u32>) -> u64) -> Self {
         let nodes = tree.nodes.len();
-        let rounds = (0..nodes).map(|node| rounds(&tree, node)).collect();
-        let (has_parts, repeated_bytes) = (vec![false; nodes], vec![0; nodes]);
+        let rounds: Vec<_> = (0..nodes).map(|node| rounds(&tree, node)).collect();
+        let functions = Functions::of(&tree, &rounds);
+        let (has_parts, repeated_bytes) = (vec![false; nodes], vec![[0; 2]; nodes]);
         let places = places(&tree);
-        let mut search = Self { tree, rounds, has_parts, repeated_bytes, places, kept };
+        let mut search = Self { tree, rounds, functions, has_parts, repeated_bytes, places, kept };
         for node in (0..nodes).rev() {
             search.has_parts[node] = search.are_parts(&search.tree.nodes[node].items);
-            let repeated = search.rounds[node].iter().map(|round| search.repeated_in(round));
-            search.repeated_bytes[node] = repeated.fold(0, u64::saturating_add);
+            search.repeated_bytes[node] = [false, true].map(|with_containers| {
+                let repeated =
+                    search.rounds[node].iter().map(|round| search.repeated_in(round, with_containers));
+                repeated.fold(0, u64::saturating_add)
+            });
         }
         search
     }
@@ -103,42 +111,48 @@ impl<'a> Search<'a> {
         (self.kept)(self.tree.ids(items))
     }
 
-    /// The rounds of what items call, by the function and, if wanted, the line that calls it.
+    /// The rounds of what items call, by a line of the function and, if wanted, the line that calls it.
     fn called<K: std::hash::Hash + Eq>(
         &self,
         items: &Range<usize>,
-        key: impl Fn(&Item, u32) -> K,
+        key: impl Fn(&Item, FrameId) -> K,
     ) -> HashMap<K, Vec<Round>> {
         let mut out: HashMap<K, Vec<Round>> = HashMap::default();
         for item in &self.tree.items[items.clone()] {
-            let Some(node) = item.callee else { continue };
-            let function = self.tree.nodes[node].function.unwrap_or(u32::MAX);
-            let rounds = self.rounds[node].iter().map(|items| Round { node, items: items.clone() });
-            out.entry(key(item, function)).or_default().extend(rounds);
+            let Some(node) = item.callee.map(|callee| self.tree.behind_wrappers(callee)) else { continue };
+            for items in &self.rounds[node] {
+                let function = self.functions.of_items(&self.tree, items);
+                out.entry(key(item, function)).or_default().push(Round { node, items: items.clone() });
+            }
         }
         out
     }
 
-    /// What rounds within some items keep that one line runs again and again. Parts of a container are no blocks by themselves.
-    fn repeated_in(&self, items: &Range<usize>) -> u64 {
+    /// What rounds within some items keep that one line runs again and again.
+    fn repeated_in(&self, items: &Range<usize>, with_containers: bool) -> u64 {
         let by_line = self.called(items, |item, function| (item.line, function));
         let bytes = by_line.into_values().map(|rounds: Vec<Round>| {
-            let is_block =
-                |round: &&Round| !self.tree.nodes[round.node].is_container && self.are_parts(&round.items);
+            let is_block = |round: &&Round| {
+                (with_containers || !self.tree.nodes[round.node].is_container) && self.are_parts(&round.items)
+            };
             let blocks: Vec<&Round> = rounds.iter().filter(is_block).collect();
             if 1 < blocks.len() {
                 return blocks.iter().map(|round| self.kept(&round.items)).fold(0, u64::saturating_add);
             }
             let nodes: HashSet<NodeIx> = rounds.iter().map(|round| round.node).collect();
-            nodes.iter().map(|&node| self.repeated_bytes[node]).fold(0, u64::saturating_add)
+            nodes
+                .iter()
+                .map(|&node| self.repeated_bytes[node][usize::from(with_containers)])
+                .fold(0, u64::saturating_add)
         });
         bytes.fold(0, u64::saturating_add)
     }
 
     /// Whether a round keeps next to nothing but what blocks within it keep.
     fn only_stacks(&self, round: &Round) -> bool {
-        let (all, repeated) = (self.kept(&round.items), self.repeated_in(&round.items));
-        let part = if self.places[round.node] == Place::Within { OWN_PART } else { MODEL_PART };
+        let is_model = self.places[round.node] != Place::Within;
+        let (all, repeated) = (self.kept(&round.items), self.repeated_in(&round.items, is_model));
+        let part = if is_model { MODEL_PART } else { OWN_PART };
         repeated != 0 && all.saturating_sub(repeated) <= all / part
     }
 
@@ -151,8 +165,8 @@ impl<'a> Search<'a> {
 
     /// All blocks.
     fn blocks(&self) -> Vec<Round> {
-        let mut found: HashMap<u32, Vec<Round>> = HashMap::default();
-        let mut others: Vec<(u32, Round)> = Vec::new();
+        let mut found: HashMap<FrameId, Vec<Round>> = HashMap::default();
+        let mut others: Vec<(FrameId, Round)> = Vec::new();
         let mut open = vec![self.tree.nodes[CallTree::ROOT].items.clone()];
         while let Some(items) = open.pop() {
             for (function, rounds) in self.called(&items, |_, function| function) {
@@ -173,7 +187,7 @@ impl<'a> Search<'a> {
     }
 
     /// Drop functions all of whose rounds together keep less than one block of the main function does.
-    fn drop_small(&self, found: &mut HashMap<u32, Vec<Round>>) {
+    fn drop_small(&self, found: &mut HashMap<FrameId, Vec<Round>>) {
         let kept = |round: &Round| self.kept(&round.items);
         let all = |rounds: &[Round]| rounds.iter().map(kept).fold(0, u64::saturating_add);
         let main = found.values().max_by_key(|rounds| all(rounds));
@@ -182,7 +196,7 @@ impl<'a> Search<'a> {
     }
 
     /// Calls of the same functions that stand alone, neither within a block nor around one.
-    fn like_found(&self, found: &HashMap<u32, Vec<Round>>, others: Vec<(u32, Round)>) -> Vec<Round> {
+    fn like_found(&self, found: &HashMap<FrameId, Vec<Round>>, others: Vec<(FrameId, Round)>) -> Vec<Round> {
         let mut blocks: Vec<Range<u32>> =
             found.values().flatten().map(|round| self.tree.ids(&round.items)).collect();
         blocks.sort_unstable_by_key(|ids| ids.start);
@@ -190,7 +204,7 @@ impl<'a> Search<'a> {
             let next = blocks.partition_point(|block| block.end <= ids.start);
             blocks.get(next).is_none_or(|block| ids.end <= block.start)
         };
-        let is_like = |(function, round): &(u32, Round)| {
+        let is_like = |(function, round): &(FrameId, Round)| {
             found.contains_key(function)
                 && !self.tree.nodes[round.node].is_container
                 && self.may_be_block(round)

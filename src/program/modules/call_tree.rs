@@ -66,6 +66,22 @@ impl CallTree {
         &self.items[self.nodes[node].items.clone()]
     }
 
+    /// The only thing that a function does, if that is a call: a decorator or a wrapper does no more.
+    pub(super) fn wrapped(&self, node: NodeIx) -> Option<NodeIx> {
+        match self.items_of(node) {
+            [only] => only.callee,
+            _ => None,
+        }
+    }
+
+    /// The function that a node leads to through those that do nothing but call.
+    pub(super) fn behind_wrappers(&self, mut node: NodeIx) -> NodeIx {
+        while let Some(wrapped) = self.wrapped(node) {
+            node = wrapped;
+        }
+        node
+    }
+
     /// What an item does: its line, and the function that it calls.
     pub(super) fn key(&self, item: &Item) -> (FrameId, Option<u32>) {
         (item.line, item.callee.and_then(|callee| self.nodes[callee].function))

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod call_tree;
+mod functions;
 mod rounds;
 
 pub(super) use blocks::repeated_blocks;

@@ -11,10 +11,6 @@ use std::ops::Range;
 /// The rounds of a node, as ranges of the tree's items. What comes before and after a loop is in none.
 pub(super) fn rounds(tree: &CallTree, node: NodeIx) -> Vec<Range<usize>> {
     let all = tree.nodes[node].items.clone();
-    // A container is a loop over modules, which need not be alike.
-    if tree.nodes[node].is_container || all.len() < 2 {
-        return vec![all];
-    }
     match anchor(tree, &all) {
         Some(line) => by_line(tree, all, line),
         None => by_period(tree, all),
