@@ -34,6 +34,8 @@ pub(in crate::program) fn repeated_blocks(
 #[derive(Debug, Clone)]
 struct Round {
     node: NodeIx,
+    /// The line that calls it.
+    caller: FrameId,
     items: Range<usize>,
 }
 
@@ -84,7 +86,7 @@ impl<'a> Search<'a> {
     fn new(tree: CallTree, kept: &'a dyn Fn(Range<u32>) -> u64) -> Self {
         let nodes = tree.nodes.len();
         let rounds: Vec<_> = (0..nodes).map(|node| rounds(&tree, node)).collect();
-        let functions = Functions::of(&tree, &rounds);
+        let functions = Functions::find(&tree, &rounds);
         let (has_parts, repeated_bytes) = (vec![false; nodes], vec![[0; 2]; nodes]);
         let places = places(&tree);
         let mut search = Self { tree, rounds, functions, has_parts, repeated_bytes, places, kept };
@@ -121,8 +123,12 @@ impl<'a> Search<'a> {
         for item in &self.tree.items[items.clone()] {
             let Some(node) = item.callee.map(|callee| self.tree.behind_wrappers(callee)) else { continue };
             for items in &self.rounds[node] {
-                let function = self.functions.of_items(&self.tree, items);
-                out.entry(key(item, function)).or_default().push(Round { node, items: items.clone() });
+                let function = self.functions.of(&self.tree, node, items);
+                out.entry(key(item, function)).or_default().push(Round {
+                    node,
+                    caller: item.line,
+                    items: items.clone(),
+                });
             }
         }
         out
@@ -181,18 +187,39 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        self.drop_small(&mut found);
+        self.drop_others(&mut found);
         let alone = self.like_found(&found, others);
         found.into_values().flatten().chain(alone).collect()
     }
 
-    /// Drop functions all of whose rounds together keep less than one block of the main function does.
-    fn drop_small(&self, found: &mut HashMap<FrameId, Vec<Round>>) {
+    /// Drop functions that are no blocks beside those of the main one: parts of which these consist, too, and those all of whose
+    /// rounds together keep less than one block, unless they are called where such blocks are.
+    fn drop_others(&self, found: &mut HashMap<FrameId, Vec<Round>>) {
         let kept = |round: &Round| self.kept(&round.items);
         let all = |rounds: &[Round]| rounds.iter().map(kept).fold(0, u64::saturating_add);
-        let main = found.values().max_by_key(|rounds| all(rounds));
-        let block = main.and_then(|rounds| rounds.iter().map(kept).max()).unwrap_or(0);
-        found.retain(|_, rounds| block <= all(rounds));
+        let Some(main) = found.values().max_by_key(|rounds| all(rounds)) else { return };
+        let block = main.iter().map(kept).max().unwrap_or(0);
+        let callers: HashSet<FrameId> = main.iter().map(|round| round.caller).collect();
+        let parts = self.functions_within(main);
+        found.retain(|function, rounds| {
+            let is_beside = rounds.iter().all(|round| callers.contains(&round.caller));
+            !parts.contains(function) && (block <= all(rounds) || is_beside)
+        });
+    }
+
+    /// The functions that some rounds call, directly or not.
+    fn functions_within(&self, rounds: &[Round]) -> HashSet<FrameId> {
+        let mut out = HashSet::default();
+        let mut open: Vec<Range<usize>> = rounds.iter().map(|round| round.items.clone()).collect();
+        while let Some(items) = open.pop() {
+            for node in self.tree.items[items].iter().filter_map(|item| item.callee) {
+                for items in &self.rounds[node] {
+                    out.insert(self.functions.of(&self.tree, node, items));
+                }
+                open.push(self.tree.nodes[node].items.clone());
+            }
+        }
+        out
     }
 
     /// Calls of the same functions that stand alone, neither within a block nor around one.

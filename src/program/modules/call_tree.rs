@@ -29,6 +29,8 @@ pub(super) struct Node {
 pub(super) struct Item {
     /// The line of the function.
     pub(super) line: FrameId,
+    /// Its number in the file.
+    pub(super) line_number: i64,
     /// The function that it calls; `None` if it allocates itself.
     pub(super) callee: Option<NodeIx>,
     /// The allocations from its first to its last.
@@ -55,7 +57,7 @@ impl CallTree {
             if stack != StackId::EMPTY {
                 path.clear();
                 path.extend(frames.path(run.snapshot, stack));
-                builder.add(frames, id, &path);
+                builder.add(run, frames, id, &path);
             }
         }
         builder.finish()
@@ -66,10 +68,10 @@ impl CallTree {
         &self.items[self.nodes[node].items.clone()]
     }
 
-    /// The only thing that a function does, if that is a call: a decorator or a wrapper does no more.
+    /// The only thing that a function does, if that is a call of another that is no module by itself: a decorator does no more.
     pub(super) fn wrapped(&self, node: NodeIx) -> Option<NodeIx> {
         match self.items_of(node) {
-            [only] => only.callee,
+            [only] => only.callee.filter(|&callee| !self.nodes[callee].is_module),
             _ => None,
         }
     }
@@ -120,7 +122,7 @@ impl Builder {
 
     /// Add an allocation, given the lines of its Python functions from the outermost on. Those of `Module.__call__` are in
     /// between, and are no functions of the tree.
-    fn add(&mut self, frames: &CallFrames, id: AllocId, path: &[FrameId]) {
+    fn add(&mut self, run: &Run<'_>, frames: &CallFrames, id: AllocId, path: &[FrameId]) {
         let mut depth = 0;
         let mut is_called = false;
         let mut goes_on = true;
@@ -139,7 +141,7 @@ impl Builder {
                 let node = Node { function, is_module: is_called, is_container, items: 0..0 };
                 self.nodes.push(node);
                 let callee = self.nodes.len() - 1;
-                self.item(Some(callee), id);
+                self.item(run, Some(callee), id);
                 self.open.push(Open { node: callee, line, item: usize::MAX });
             } else if self.open[depth].line != line {
                 // From another line it calls anew.
@@ -150,7 +152,7 @@ impl Builder {
             is_called = false;
         }
         self.open.truncate(depth + 1);
-        self.item(None, id);
+        self.item(run, None, id);
         for open in &self.open {
             if let Some((_, item)) = self.items.get_mut(open.item) {
                 item.ids.end = id.0 + 1;
@@ -164,13 +166,18 @@ impl Builder {
     }
 
     /// Let the innermost open function do something.
-    fn item(&mut self, callee: Option<NodeIx>, id: AllocId) {
+    fn item(&mut self, run: &Run<'_>, callee: Option<NodeIx>, id: AllocId) {
         let Some(open) = self.open.last_mut() else { return };
         let is_same =
             |(_, item): &&(NodeIx, Item)| item.line == open.line && item.callee.is_none() && callee.is_none();
         if self.items.get(open.item).filter(is_same).is_none() {
             open.item = self.items.len();
-            self.items.push((open.node, Item { line: open.line, callee, ids: id.0..id.0 + 1 }));
+            let line_number = match open.line {
+                FrameId(u32::MAX) => 0,
+                line => run.snapshot.frames.get(line).line,
+            };
+            let ids = id.0..id.0 + 1;
+            self.items.push((open.node, Item { line: open.line, line_number, callee, ids }));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Which lines belong to one function: files often have many of one name, such as `forward`.
 
-use super::call_tree::CallTree;
+use super::call_tree::{CallTree, NodeIx};
 use crate::model::FrameId;
 use foldhash::HashMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ pub(super) struct Functions(HashMap<FrameId, FrameId>);
 
 impl Functions {
     /// Lines that one round goes through are of one function.
-    pub(super) fn of(tree: &CallTree, rounds: &[Vec<Range<usize>>]) -> Self {
+    pub(super) fn find(tree: &CallTree, rounds: &[Vec<Range<usize>>]) -> Self {
         let mut out = Self::default();
         for round in rounds.iter().flatten() {
             for pair in tree.items[round.clone()].windows(2) {
@@ -21,9 +21,17 @@ impl Functions {
         out
     }
 
-    /// A line that stands for the function of some items of one node.
-    pub(super) fn of_items(&self, tree: &CallTree, items: &Range<usize>) -> FrameId {
-        tree.items.get(items.start).map_or(FrameId(u32::MAX), |first| self.root(first.line))
+    /// A line that stands for the function of some items of a node. All containers have one function; what they call first tells
+    /// them apart.
+    pub(super) fn of(&self, tree: &CallTree, mut node: NodeIx, items: &Range<usize>) -> FrameId {
+        let mut first = items.start;
+        loop {
+            let Some(item) = tree.items.get(first) else { return FrameId(u32::MAX) };
+            match item.callee.filter(|_| tree.nodes[node].is_container) {
+                Some(callee) => (node, first) = (callee, tree.nodes[callee].items.start),
+                None => return self.root(item.line),
+            }
+        }
     }
 
     fn root(&self, mut line: FrameId) -> FrameId {
