@@ -1,7 +1,7 @@
 //! The repeated blocks of a model: on the outermost level where one function runs again and again, its rounds.
 
 use super::call_tree::{CallTree, Item, NodeIx};
-use super::functions::Functions;
+use super::functions::{Function, Functions};
 use super::rounds::rounds;
 use crate::model::{AllocId, FrameId};
 use crate::program::frames::CallFrames;
@@ -117,7 +117,7 @@ impl<'a> Search<'a> {
     fn called<K: std::hash::Hash + Eq>(
         &self,
         items: &Range<usize>,
-        key: impl Fn(&Item, FrameId) -> K,
+        key: impl Fn(&Item, Function) -> K,
     ) -> HashMap<K, Vec<Round>> {
         let mut out: HashMap<K, Vec<Round>> = HashMap::default();
         for item in &self.tree.items[items.clone()] {
@@ -171,8 +171,8 @@ impl<'a> Search<'a> {
 
     /// All blocks.
     fn blocks(&self) -> Vec<Round> {
-        let mut found: HashMap<FrameId, Vec<Round>> = HashMap::default();
-        let mut others: Vec<(FrameId, Round)> = Vec::new();
+        let mut found: HashMap<Function, Vec<Round>> = HashMap::default();
+        let mut others: Vec<(Function, Round)> = Vec::new();
         let mut open = vec![self.tree.nodes[CallTree::ROOT].items.clone()];
         while let Some(items) = open.pop() {
             for (function, rounds) in self.called(&items, |_, function| function) {
@@ -194,7 +194,7 @@ impl<'a> Search<'a> {
 
     /// Drop functions that are no blocks beside those of the main one: parts of which these consist, too, and those all of whose
     /// rounds together keep less than one block, unless they are called where such blocks are.
-    fn drop_others(&self, found: &mut HashMap<FrameId, Vec<Round>>) {
+    fn drop_others(&self, found: &mut HashMap<Function, Vec<Round>>) {
         let kept = |round: &Round| self.kept(&round.items);
         let all = |rounds: &[Round]| rounds.iter().map(kept).fold(0, u64::saturating_add);
         let Some(main) = found.values().max_by_key(|rounds| all(rounds)) else { return };
@@ -208,7 +208,7 @@ impl<'a> Search<'a> {
     }
 
     /// The functions that some rounds call, directly or not.
-    fn functions_within(&self, rounds: &[Round]) -> HashSet<FrameId> {
+    fn functions_within(&self, rounds: &[Round]) -> HashSet<Function> {
         let mut out = HashSet::default();
         let mut open: Vec<Range<usize>> = rounds.iter().map(|round| round.items.clone()).collect();
         while let Some(items) = open.pop() {
@@ -223,7 +223,11 @@ impl<'a> Search<'a> {
     }
 
     /// Calls of the same functions that stand alone, neither within a block nor around one.
-    fn like_found(&self, found: &HashMap<FrameId, Vec<Round>>, others: Vec<(FrameId, Round)>) -> Vec<Round> {
+    fn like_found(
+        &self,
+        found: &HashMap<Function, Vec<Round>>,
+        others: Vec<(Function, Round)>,
+    ) -> Vec<Round> {
         let mut blocks: Vec<Range<u32>> =
             found.values().flatten().map(|round| self.tree.ids(&round.items)).collect();
         blocks.sort_unstable_by_key(|ids| ids.start);
@@ -231,7 +235,7 @@ impl<'a> Search<'a> {
             let next = blocks.partition_point(|block| block.end <= ids.start);
             blocks.get(next).is_none_or(|block| ids.end <= block.start)
         };
-        let is_like = |(function, round): &(FrameId, Round)| {
+        let is_like = |(function, round): &(Function, Round)| {
             found.contains_key(function)
                 && !self.tree.nodes[round.node].is_container
                 && self.may_be_block(round)

@@ -5,6 +5,14 @@ use crate::model::FrameId;
 use foldhash::HashMap;
 use std::ops::Range;
 
+/// A function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Function {
+    /// A line that stands for it, or for what a container calls first.
+    line: Option<FrameId>,
+    is_container: bool,
+}
+
 /// Lines that belong to one function, each with a lower one, as far as there is one.
 #[derive(Debug, Default)]
 pub(super) struct Functions(HashMap<FrameId, FrameId>);
@@ -21,15 +29,15 @@ impl Functions {
         out
     }
 
-    /// A line that stands for the function of some items of a node. All containers have one function; what they call first tells
-    /// them apart.
-    pub(super) fn of(&self, tree: &CallTree, mut node: NodeIx, items: &Range<usize>) -> FrameId {
+    /// The function of some items of a node. All containers have one; what they call first tells them apart.
+    pub(super) fn of(&self, tree: &CallTree, mut node: NodeIx, items: &Range<usize>) -> Function {
+        let is_container = tree.nodes[node].is_container;
         let mut first = items.start;
         loop {
-            let Some(item) = tree.items.get(first) else { return FrameId(u32::MAX) };
-            match item.callee.filter(|_| tree.nodes[node].is_container) {
+            let item = tree.items.get(first);
+            match item.and_then(|item| item.callee).filter(|_| tree.nodes[node].is_container) {
                 Some(callee) => (node, first) = (callee, tree.nodes[callee].items.start),
-                None => return self.root(item.line),
+                None => return Function { line: item.map(|item| self.root(item.line)), is_container },
             }
         }
     }

@@ -1,75 +1,89 @@
 //! The rounds of a function: the calls of it that look like one, or the turns of its loop.
 //!
 //! Whether the function was called again or goes on in a loop does not show, and makes no difference to what each round
-//! allocates. Control goes back furthest, in lines, where the next round begins. Functions of one name in one file look like one
-//! function, too, so a node may have several stretches of rounds.
+//! allocates. A round is over when something comes again that it did before; the next one begins where control went back
+//! furthest, in lines, since then. Functions of one name in one file look like one function, too: lines that are visited while
+//! others are belong to one of them.
 
 use super::call_tree::{CallTree, NodeIx};
 use crate::model::FrameId;
-use foldhash::{HashMap, HashSet};
-use std::cmp::Reverse;
+use foldhash::HashMap;
 use std::ops::Range;
 
-/// A node is searched for at most this many stretches: more functions of one name are not called from one line.
-const MAX_STRETCHES: usize = 64;
+/// The next round is looked for among this many lines that were visited last: no block visits more.
+const MAX_VISITS: usize = 1024;
 
-/// The rounds of a node, as ranges of the tree's items. What comes before and after a loop is in none.
+/// The rounds of a node, as ranges of the tree's items. Together they are all of it.
 pub(super) fn rounds(tree: &CallTree, node: NodeIx) -> Vec<Range<usize>> {
     let all = tree.nodes[node].items.clone();
-    let runs = runs_of_lines(tree, &all);
-    if runs.len() < 2 {
+    let visits = visits_of_lines(tree, &all);
+    if visits.len() < 2 {
         return by_period(tree, all);
     }
-    let mut rounds = Vec::new();
-    let mut open = vec![0..runs.len()];
-    for _ in 0..MAX_STRETCHES {
-        let Some(stretch) = open.pop() else { break };
-        let Some(found) = by_line(tree, &runs[stretch.clone()]) else { continue };
-        let (first, last) = (stretch.start + found[0].start, stretch.start + found[found.len() - 1].end);
-        open.extend([stretch.start..first, last..stretch.end].into_iter().filter(|rest| !rest.is_empty()));
-        let of_items = |round: &Range<usize>| {
-            runs[stretch.start + round.start].start..runs[stretch.start + round.end - 1].end
-        };
-        rounds.extend(found.iter().map(of_items));
+    let mut rounds: Vec<Range<usize>> = Vec::new();
+    let mut is_alone = false;
+    for stretch in stretches(tree, &visits) {
+        let starts = starts(tree, &visits, &stretch);
+        let (was_alone, start) = (is_alone, visits[stretch.start].start);
+        is_alone = starts.len() == 1;
+        if let Some(before) = rounds.last_mut().filter(|_| was_alone && is_alone) {
+            before.end = visits[stretch.end - 1].end;
+            continue;
+        }
+        let bounds = starts[1..].iter().map(|&start| visits[start].start);
+        let ends = bounds.clone().chain([visits[stretch.end - 1].end]);
+        rounds.extend([start].into_iter().chain(bounds).zip(ends).map(|(start, end)| start..end));
     }
-    rounds.sort_unstable_by_key(|round| round.start);
-    if rounds.is_empty() { vec![all] } else { rounds }
+    rounds
 }
 
 /// Consecutive items of one line.
-fn runs_of_lines(tree: &CallTree, all: &Range<usize>) -> Vec<Range<usize>> {
+fn visits_of_lines(tree: &CallTree, all: &Range<usize>) -> Vec<Range<usize>> {
     let mut start = all.start;
-    let runs = tree.items[all.clone()].chunk_by(|a, b| a.line == b.line).map(|run| {
-        let range = start..start + run.len();
+    let visits = tree.items[all.clone()].chunk_by(|a, b| a.line == b.line).map(|visit| {
+        let range = start..start + visit.len();
         start = range.end;
         range
     });
-    runs.collect()
+    visits.collect()
 }
 
-/// The rounds of a stretch, as ranges of its runs: one for each visit of the line that is visited most. `None` if it comes back to
-/// no line.
-fn by_line(tree: &CallTree, runs: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
-    let line = |run: usize| tree.items[runs[run].start].line;
-    let mut visits: HashMap<FrameId, Vec<usize>> = HashMap::default();
-    for run in 0..runs.len() {
-        visits.entry(line(run)).or_default().push(run);
+/// Ranges of visits, none of whose lines is visited in another.
+fn stretches(tree: &CallTree, visits: &[Range<usize>]) -> Vec<Range<usize>> {
+    let line = |visit: usize| tree.items[visits[visit].start].line;
+    let last: HashMap<FrameId, usize> = (0..visits.len()).map(|visit| (line(visit), visit)).collect();
+    let mut out = Vec::new();
+    let (mut start, mut end) = (0, 0);
+    for visit in 0..visits.len() {
+        end = end.max(last.get(&line(visit)).map_or(visit, |&last| last) + 1);
+        if end == visit + 1 {
+            out.push(start..end);
+            start = end;
+        }
     }
-    let most = visits.values().max_by_key(|visits| (visits.len(), Reverse(visits[0])))?;
-    let number = |run: usize| tree.items[runs[run].start].line_number;
-    // Of equal ones, the first.
-    let furthest_back = |pair: &[usize]| {
-        (pair[0] + 1..=pair[1]).max_by_key(|&run| (number(run - 1).saturating_sub(number(run)), Reverse(run)))
-    };
-    let cuts: Vec<usize> = most.windows(2).filter_map(furthest_back).collect();
-    let (&first, &last) = (cuts.first()?, cuts.last()?);
-    let later: HashSet<FrameId> = (first..runs.len()).map(line).collect();
-    let earlier: HashSet<FrameId> = (0..last).map(line).collect();
-    let start = (0..most[0]).rev().take_while(|&run| later.contains(&line(run))).last().unwrap_or(most[0]);
-    let from = most[most.len() - 1] + 1;
-    let end = from + (from..runs.len()).take_while(|&run| earlier.contains(&line(run))).count();
-    let bounds: Vec<usize> = [start].into_iter().chain(cuts).chain([end]).collect();
-    Some(bounds.windows(2).map(|bounds| bounds[0]..bounds[1]).collect())
+    out
+}
+
+/// The visits with which the rounds of a stretch begin.
+fn starts(tree: &CallTree, visits: &[Range<usize>], stretch: &Range<usize>) -> Vec<usize> {
+    let number = |visit: usize| tree.items[visits[visit].start].line_number;
+    let mut starts = vec![stretch.start];
+    let mut start = stretch.start;
+    let mut latest = HashMap::default();
+    for visit in stretch.clone() {
+        let keys = || tree.items[visits[visit].clone()].iter().map(|item| tree.key(item));
+        let again =
+            keys().filter_map(|key| latest.get(&key).copied()).filter(|&before| start <= before).max();
+        if let Some(before) = again {
+            let first = (before + 1).max(visit.saturating_sub(MAX_VISITS));
+            let back = |visit: &usize| number(visit - 1).saturating_sub(number(*visit));
+            // Of equal ones, the last.
+            start = (first..=visit).max_by_key(back).unwrap_or(visit);
+            starts.push(start);
+        }
+        latest.extend(keys().map(|key| (key, visit)));
+    }
+    starts
 }
 
 /// Rounds of a function with one line: the shortest sequence that it repeats.
