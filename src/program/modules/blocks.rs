@@ -154,11 +154,13 @@ impl<'a> Search<'a> {
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// Whether a round keeps next to nothing but what blocks within it keep.
-    fn only_stacks(&self, round: &Round) -> bool {
-        let is_model = self.places[round.node] != Place::Within;
-        let (all, repeated) = (self.kept(&round.items), self.repeated_in(&round.items, is_model));
+    /// Whether rounds of one function keep next to nothing but what blocks within them keep.
+    fn only_stack(&self, rounds: &[Round]) -> bool {
+        let is_model = rounds.iter().any(|round| self.places[round.node] != Place::Within);
         let part = if is_model { MODEL_PART } else { OWN_PART };
+        let sum = |bytes: &dyn Fn(&Round) -> u64| rounds.iter().map(bytes).fold(0, u64::saturating_add);
+        let all = sum(&|round| self.kept(&round.items));
+        let repeated = sum(&|round| self.repeated_in(&round.items, is_model));
         repeated != 0 && all.saturating_sub(repeated) <= all / part
     }
 
@@ -166,7 +168,6 @@ impl<'a> Search<'a> {
         self.places[round.node] != Place::Outside
             && self.are_parts(&round.items)
             && self.kept(&round.items) != 0
-            && !self.only_stacks(round)
     }
 
     /// All blocks.
@@ -176,7 +177,7 @@ impl<'a> Search<'a> {
         let mut open = vec![self.tree.nodes[CallTree::ROOT].items.clone()];
         while let Some(items) = open.pop() {
             for (function, rounds) in self.called(&items, |_, function| function) {
-                let is_repeated = 1 < rounds.len();
+                let is_repeated = 1 < rounds.len() && !self.only_stack(&rounds);
                 for round in rounds {
                     if is_repeated && self.may_be_block(&round) {
                         found.entry(function).or_default().push(round);
@@ -239,6 +240,7 @@ impl<'a> Search<'a> {
             found.contains_key(function)
                 && !self.tree.nodes[round.node].is_container
                 && self.may_be_block(round)
+                && !self.only_stack(std::slice::from_ref(round))
                 && is_apart(self.tree.ids(&round.items))
         };
         others.into_iter().filter(is_like).map(|(_, round)| round).collect()
