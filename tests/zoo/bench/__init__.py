@@ -41,5 +41,5 @@ def done():
 
 
 def declare(**facts):
-    """Note what is true of the program: `model`, `blocks`, `attention`, `batch`, and whatever else it knows."""
+    """Note what is true of the program: `model`, `blocks` (or `block_count`), `attention`, and what else it knows."""
     session.declare(facts, options)

@@ -8,6 +8,8 @@ HISTORIES = {
     "cpp": {"context": "all", "stacks": "all"},
     "bare": {"context": None},
 }
+TRAINS = frozenset({"train", "batch", "checkpoint", "precision"})
+CHECKPOINTS = frozenset({"checkpoint-all", "checkpoint-half"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,9 +23,9 @@ class Base:
     options: dict
     # Tells bases of one architecture and program apart.
     tag: str = ""
-    # What the program can do: "train", "checkpoint", "half" (every second block), "precision", "chunk".
-    switches: frozenset = frozenset({"train", "checkpoint", "half", "precision"})
-    # Remedies of which nobody can say whether they apply.
+    # What the program can do: "train", "batch" (smaller ones), "checkpoint", "precision", "chunk".
+    switches: frozenset = TRAINS
+    # Remedies that may apply, but that the program has no switch for.
     neutral: frozenset = frozenset()
     history: str = ""
     addresses: str = "down"
@@ -31,10 +33,19 @@ class Base:
     @property
     def name(self):
         """A name that is a file's, too."""
-        parts = [self.architecture.replace(":", "_"), self.program, self.tag]
-        return "--".join(part for part in parts if part)
+        program = "" if self.architecture == f"own:{self.program}" else self.program
+        return "--".join(part for part in (self.architecture.replace(":", "_"), program, self.tag) if part)
 
     @property
     def records(self):
         """The arguments of `_record_memory_history`."""
         return HISTORIES[self.history]
+
+
+def base(architecture, program, batch, tag="", switches=TRAINS, neutral=(), history="", addresses="down", **options):
+    """A base from its options; what has no blocks may have others that could be checkpointed."""
+    neutral = frozenset(neutral)
+    if "checkpoint" not in switches and "train" in switches:
+        neutral |= CHECKPOINTS
+    options = {"architecture": architecture, "batch": batch, **options}
+    return Base(architecture, program, options, tag, frozenset(switches), neutral, history, addresses)

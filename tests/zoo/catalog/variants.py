@@ -25,7 +25,7 @@ OTHER_OPTIMIZERS = {
 
 def batches(base):
     """A half and a quarter of the batch, with as many more of them for a step."""
-    batch, parts = base.options.get("batch", 8), base.options.get("accumulate", 1)
+    batch, parts = base.options["batch"], base.options.get("accumulate", 1)
     for name, share in (("half-batch", 2), ("quarter-batch", 4)):
         if batch % share == 0:
             kept = base.options.get("evaluation_batch", batch)
@@ -35,15 +35,14 @@ def batches(base):
 def of_training(base):
     """What changes how a model is trained."""
     options = base.options
-    yield from batches(base)
+    if "batch" in base.switches:
+        yield from batches(base)
     if "checkpoint" in base.switches and options.get("checkpoint", "none") == "none":
         yield "checkpoint-all", {"checkpoint": "all"}
-        if "half" in base.switches:
-            yield "checkpoint-half", {"checkpoint": "half"}
-    if "precision" in base.switches and not options.get("bf16"):
-        if not options.get("autocast"):
-            yield "bf16-autocast", {"autocast": True}
-            yield "bf16-model", {"bf16": True}
+        yield "checkpoint-half", {"checkpoint": "half"}
+    if "precision" in base.switches and not (options.get("bf16") or options.get("autocast")):
+        yield "bf16-autocast", {"autocast": True}
+        yield "bf16-model", {"bf16": True}
     for name in OTHER_OPTIMIZERS[options.get("optimizer", "adamw")]:
         yield name, {"optimizer": name}
     if options.get("zero", "after") in ("fill", "before_backward"):
@@ -59,6 +58,7 @@ def variants_of(base):
     found = dict(of_training(base)) if "train" in base.switches else {}
     if base.options.get("attention") == "written":
         found["sdpa"] = {"attention": "sdpa"}
+    found = {remedy: changes for remedy, changes in found.items() if remedy not in base.neutral}
     for one, other in PAIRS:
         if one in found and other in found:
             found[f"{one}+{other}"] = {**found[one], **found[other]}

@@ -1,10 +1,17 @@
 """Models of libraries, each with the batches and the loss that train it."""
 
+from tasks.diffusion import diffusers_task
+from tasks.language import transformers_task
 from tasks.making import without_values
 from tasks.vision_timm import timm_task
-from tasks.language import transformers_task
+from tasks.vision_torchvision import torchvision_task
 
-MAKERS = {"timm": timm_task, "hf": transformers_task}
+MAKERS = {
+    "timm": timm_task,
+    "hf": transformers_task,
+    "torchvision": torchvision_task,
+    "diffusers": diffusers_task,
+}
 
 
 def make(options):

@@ -37,6 +37,10 @@ BLOCKS = {
     "fastvit": "stages.*.blocks.*",
     "davit": "stages.*.blocks.*",
     "inception_next": "stages.*.blocks.*",
+    "res2net": "layer*",
+    "mobilevit": "stages.*.*",
+    "mobileone": "stages.*.*",
+    "efficientformerv2": "stages.*.blocks.*",
     "vgg": "",
     "densenet": "features.denseblock*",
 }
