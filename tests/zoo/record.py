@@ -10,15 +10,13 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
 
-from catalog import all_bases, variants_of  # noqa: E402
-from folds import fold_of  # noqa: E402
-from keeping import finish, is_there  # noqa: E402
+from catalog import all_bases, variants_of
+from folds import fold_of
+from keeping import finish, is_there
 
 CACHE = pathlib.Path.home() / ".cache"
 RIG = HERE.parents[2] / "shared" / "snapshot_rig"

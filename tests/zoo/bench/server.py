@@ -66,9 +66,10 @@ def prepare():
 
 def start(job):
     """Set the options of a job and begin its recording; return its code and names."""
-    import bench
     import memprof
     from torch import manual_seed
+
+    import bench
 
     manual_seed(0)
     bench.options.change(**job["options"])
@@ -94,8 +95,8 @@ def run(job):
     status = 0
     try:
         code, names = start(job)
-        exec(code, names)
-    except BaseException:
+        exec(code, names)  # noqa: S102
+    except BaseException:  # noqa: BLE001
         traceback.print_exc()
         status = 1
     sys.stdout.flush()

@@ -42,7 +42,9 @@ class Base:
         return HISTORIES[self.history]
 
 
-def base(architecture, program, batch, tag="", switches=TRAINS, neutral=(), history="", addresses="down", **options):
+def base(
+    architecture, program, batch, tag="", switches=TRAINS, neutral=(), history="", addresses="down", **options
+):
     """A base from its options; what has no blocks may have others that could be checkpointed."""
     neutral = frozenset(neutral)
     if "checkpoint" not in switches and "train" in switches:

@@ -38,11 +38,31 @@ def decoders():
     yield hf("gpt2", "hf_trainer", optimizer="adamw-fused", switches=TRAINS, **SDPA)
     yield runs("gpt2", "hf_generate", 16, size={"length": 64, "cache": True}, **SDPA)
     yield hf("llama", **SDPA)
-    yield hf("llama", "functions", 4, "amp", autocast=True, optimizer="adamw-fused", clip=1.0, zero="before_forward", **SDPA)
+    yield hf(
+        "llama",
+        "functions",
+        4,
+        "amp",
+        autocast=True,
+        optimizer="adamw-fused",
+        clip=1.0,
+        zero="before_forward",
+        **SDPA,
+    )
     yield runs("llama", "hf_generate", 8, bf16=True, size={"length": 128, "cache": True}, **SDPA)
     yield hf("mistral", "trainer_class", 4, clip=1.0, **WRITTEN)
     yield hf("qwen2", "accelerate_loop", 4, size={"length": 256}, **SDPA)
-    yield hf("qwen2", "hf_trainer", 4, "bf16", switches=TRAINS, autocast=True, optimizer="adamw-fused", size={"length": 384}, **SDPA)
+    yield hf(
+        "qwen2",
+        "hf_trainer",
+        4,
+        "bf16",
+        switches=TRAINS,
+        autocast=True,
+        optimizer="adamw-fused",
+        size={"length": 384},
+        **SDPA,
+    )
     yield hf("qwen3", "lightning_module", 4, **SDPA)
     yield hf("gemma", "plain", 4, optimizer="adafactor", **SDPA)
     yield other("gemma2", "functions", 4, zero="before_backward")

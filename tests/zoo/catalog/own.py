@@ -46,11 +46,15 @@ def others():
     yield own("lstm_lm", 64, "gru", switches=NO_BLOCKS, optimizer="sgd-momentum", size={"cell": "GRU"})
     yield own("gru_cells", 64, switches=NO_BLOCKS, neutral=("sdpa",))
     yield own("gnn_messages", 1, switches=TRAINS - {"batch"}, evaluate="graph")
-    yield own("gnn_messages", 1, "eval", switches=TRAINS - {"batch"}, evaluate="no_grad", optimizer="adamw-fused")
+    yield own(
+        "gnn_messages", 1, "eval", switches=TRAINS - {"batch"}, evaluate="no_grad", optimizer="adamw-fused"
+    )
     yield own("unet_hand", 8, zero="before_backward")
     yield own("unet_hand", 8, "amp", autocast=True, optimizer="adamw-fused")
     yield own("vgg_plain", 512, switches=NO_BLOCKS, zero="before_backward", optimizer="sgd-momentum")
-    yield own("vgg_plain", 512, "channels_last", switches=NO_BLOCKS, autocast=True, size={"channels_last": True})
+    yield own(
+        "vgg_plain", 512, "channels_last", switches=NO_BLOCKS, autocast=True, size={"channels_last": True}
+    )
     yield own("resnet_hand", 128, zero="fill")
     yield own("resnet_hand", 128, "late", late=2, optimizer="sgd-momentum")
     yield own("vae_conv", 128, switches=NO_BLOCKS)

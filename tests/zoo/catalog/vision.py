@@ -40,7 +40,8 @@ def convolutions():
     yield timm("nfnet_l0", "plain", optimizer="sgd-momentum", autocast=True)
     yield timm("repvgg_a2", "lightning_module", batch=64)
     yield timm("inception_next_tiny", "trainer_class", clip=5.0)
-    yield timm("densenet121", "plain", batch=24)
+    # Its layers append to the list that they are given, so that a part of them cannot be computed twice.
+    yield timm("densenet121", "plain", batch=24, neutral=("checkpoint-half",))
     yield timm("convmixer_768_32", "functions", batch=16, optimizer="adamw-foreach-false")
     yield timm("poolformer_s12", "accelerate_loop", clip=1.0)
     yield timm("focalnet_tiny_srf", "plain")
@@ -78,12 +79,14 @@ def transformers():
 
 def of_torchvision():
     """Models of torchvision."""
-    yield vision("resnet34", "functions", batch=128, optimizer="sgd-momentum", zero="before_backward", **EVALUATED)
+    yield vision(
+        "resnet34", "functions", batch=128, optimizer="sgd-momentum", zero="before_backward", **EVALUATED
+    )
     yield vision("resnet101", "plain", batch=48, autocast=True, optimizer="sgd-momentum")
     yield vision("wide_resnet50_2", "trainer_class", optimizer="adamw-foreach-false")
     yield vision("resnext50_32x4d", "inference", batch=256, switches=INFERENCE)
     yield vision("vgg16_bn", "functions", batch=48, switches=NO_BLOCKS, optimizer="sgd-momentum")
-    yield vision("densenet121", "trainer_class", batch=24)
+    yield vision("densenet121", "trainer_class", batch=24, switches=NO_BLOCKS)
     yield vision("mobilenet_v3_large", "plain", batch=128, optimizer="rmsprop")
     yield vision("efficientnet_v2_s", "accelerate_loop", batch=24)
     yield vision("shufflenet_v2_x1_0", "trainer_class", batch=128, zero="fill", optimizer="sgd-momentum")

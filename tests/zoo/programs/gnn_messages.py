@@ -1,9 +1,9 @@
 """A graph network by hand: messages along edges, summed at their targets; full batch."""
 
 import torch
-import torch.nn as nn
 import torch.nn.functional as F
 from bench import autocast, declare, done, make_optimizer, options, precision, step
+from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 NODES, EDGES, WIDTH, LAYERS = 60000, 400000, 128, 6

@@ -3,9 +3,9 @@
 import math
 
 import torch
-import torch.nn as nn
 import torch.nn.functional as F
 from bench import autocast, declare, done, make_optimizer, options, precision, step
+from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 WIDTH, HEADS, LENGTH, VOCABULARY, LAYERS = 768, 12, 1024, 32000, options.size.get("layers", 8)

@@ -53,7 +53,9 @@ class Block(nn.Module):
         return x + self.ffwd(self.ln2(x))
 
     def forward(self, x):
-        return checkpoint(self.inner, x, use_reentrant=False) if getattr(self, "saves", False) else self.inner(x)
+        return (
+            checkpoint(self.inner, x, use_reentrant=False) if getattr(self, "saves", False) else self.inner(x)
+        )
 
 
 class BigramLanguageModel(nn.Module):

@@ -13,7 +13,9 @@ class Encoder(nn.Module):
         self.cell = nn.GRUCell(size, size)
 
     def forward(self, source):
-        h = torch.zeros(source.size(0), self.cell.hidden_size, device=source.device, dtype=self.cell.weight_hh.dtype)
+        h = torch.zeros(
+            source.size(0), self.cell.hidden_size, device=source.device, dtype=self.cell.weight_hh.dtype
+        )
         outputs = []
         for token in self.embedding(source).unbind(1):
             h = self.cell(token, h)

@@ -5,7 +5,12 @@ import torch
 from bench import declare, done, options
 from transformers import Trainer, TrainingArguments
 
-OPTIMIZERS = {"adamw": "adamw_torch", "adamw-fused": "adamw_torch_fused", "sgd": "sgd", "adafactor": "adafactor"}
+OPTIMIZERS = {
+    "adamw": "adamw_torch",
+    "adamw-fused": "adamw_torch_fused",
+    "sgd": "sgd",
+    "adafactor": "adafactor",
+}
 
 
 class Images(torch.utils.data.Dataset):

@@ -11,7 +11,10 @@ results = []
 with torch.inference_mode():
     for i in range(options.steps + 1):
         step(i)
-        batch = [t.to("cuda", precision(options)) if t.is_floating_point() else t.cuda() for t in task.batch(options.batch)]
+        batch = [
+            t.to("cuda", precision(options)) if t.is_floating_point() else t.cuda()
+            for t in task.batch(options.batch)
+        ]
         with autocast(options):
             results.append(task.loss(model, batch).cpu())
 

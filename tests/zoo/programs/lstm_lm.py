@@ -1,8 +1,8 @@
 """A language model with stacked LSTMs, and the hidden state carried from batch to batch."""
 
 import torch
-import torch.nn as nn
 from bench import autocast, declare, done, make_optimizer, options, precision, step
+from torch import nn
 
 torch.backends.cudnn.enabled = False
 

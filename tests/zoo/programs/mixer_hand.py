@@ -1,9 +1,9 @@
 """An MLP-mixer by hand, trained by functions; validation after each epoch."""
 
 import torch
-import torch.nn as nn
 import torch.nn.functional as F
 from bench import autocast, declare, done, make_optimizer, options, precision, step
+from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 

@@ -1,9 +1,9 @@
 """A language model with experts: each token goes to one of four, in a loop over them."""
 
 import torch
-import torch.nn as nn
 import torch.nn.functional as F
 from bench import autocast, declare, done, make_optimizer, options, precision, step
+from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 

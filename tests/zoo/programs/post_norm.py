@@ -1,8 +1,8 @@
 """A masked language model with norms after the residual, and nn.MultiheadAttention."""
 
 import torch
-import torch.nn as nn
 from bench import autocast, declare, done, make_optimizer, options, precision, step
+from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 

@@ -1,16 +1,18 @@
 """Click prediction: embeddings of categories, interactions, two towers of linear layers."""
 
 import torch
-import torch.nn as nn
 import torch.nn.functional as F
 from bench import autocast, declare, done, make_optimizer, options, precision, step
+from torch import nn
 
 
 class DLRM(nn.Module):
     def __init__(self, tables=26, rows=40000, dim=64):
         super().__init__()
         self.tables = nn.ModuleList([nn.Embedding(rows, dim) for _ in range(tables)])
-        self.bottom = nn.Sequential(nn.Linear(13, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, dim))
+        self.bottom = nn.Sequential(
+            nn.Linear(13, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, dim)
+        )
         pairs = (tables + 1) * tables // 2
         self.top = nn.Sequential(
             nn.Linear(pairs + dim, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 1)

@@ -1,9 +1,9 @@
 """A residual network by hand, in a class that holds everything, with a schedule and a metric."""
 
 import torch
-import torch.nn as nn
 import torch.nn.functional as F
 from bench import autocast, declare, done, make_optimizer, options, precision, step
+from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 

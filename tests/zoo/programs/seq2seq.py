@@ -14,7 +14,9 @@ class Seq2SeqTransformer(nn.Module):
         self.tgt_tok_emb = nn.Embedding(vocab, emb_size)
 
     def forward(self, src, tgt, tgt_mask):
-        outs = self.transformer(self.src_tok_emb(src), self.tgt_tok_emb(tgt), tgt_mask=tgt_mask, tgt_is_causal=True)
+        outs = self.transformer(
+            self.src_tok_emb(src), self.tgt_tok_emb(tgt), tgt_mask=tgt_mask, tgt_is_causal=True
+        )
         return self.generator(outs)
 
 
@@ -26,7 +28,9 @@ def train_epoch(model, optimizer, loss_fn):
         for _ in range(options.accumulate):
             src = torch.randint(20000, (options.batch, 128)).to("cuda")
             tgt = torch.randint(20000, (options.batch, 129)).to("cuda")
-            mask = nn.Transformer.generate_square_subsequent_mask(128, device="cuda", dtype=precision(options))
+            mask = nn.Transformer.generate_square_subsequent_mask(
+                128, device="cuda", dtype=precision(options)
+            )
             with autocast(options):
                 logits = model(src, tgt[:, :-1], mask)
                 loss = loss_fn(logits.reshape(-1, logits.shape[-1]), tgt[:, 1:].reshape(-1))

@@ -1,9 +1,9 @@
 """One block that is applied eight times, as in ALBERT; input and output embeddings are shared, too."""
 
 import torch
-import torch.nn as nn
 import torch.nn.functional as F
 from bench import autocast, declare, done, make_optimizer, options, precision, step
+from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 TIMES = 8
@@ -19,7 +19,9 @@ class SharedBlock(nn.Module):
 
     def forward(self, x):
         b, t, c = x.size()
-        q, k, v = (p.view(b, t, self.heads, -1).transpose(1, 2) for p in self.qkv(self.norm1(x)).split(c, dim=2))
+        q, k, v = (
+            p.view(b, t, self.heads, -1).transpose(1, 2) for p in self.qkv(self.norm1(x)).split(c, dim=2)
+        )
         if options.attention == "sdpa":
             a = F.scaled_dot_product_attention(q, k, v)
         else:
@@ -43,7 +45,9 @@ class Model(nn.Module):
             else:
                 x = self.block(x)
         logits = F.linear(x, self.embed.weight, self.bias)
-        return logits if labels is None else F.cross_entropy(logits.view(-1, logits.size(-1)), labels.view(-1))
+        return (
+            logits if labels is None else F.cross_entropy(logits.view(-1, logits.size(-1)), labels.view(-1))
+        )
 
 
 model = Model().to("cuda", precision(options)).train()

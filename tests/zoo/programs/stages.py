@@ -1,8 +1,8 @@
 """A hierarchical transformer: stages of residual wrappers, with merging of patches between them."""
 
 import torch
-import torch.nn as nn
 from bench import autocast, declare, done, make_optimizer, options, precision, step
+from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 

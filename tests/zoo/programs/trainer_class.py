@@ -16,7 +16,9 @@ class Trainer:
         self.loader = DataLoader(data, batch_size=options.batch, drop_last=True)
 
     def prepare(self, batch):
-        return tuple(t.to("cuda").to(precision(options)) if t.is_floating_point() else t.to("cuda") for t in batch)
+        return tuple(
+            t.to("cuda").to(precision(options)) if t.is_floating_point() else t.to("cuda") for t in batch
+        )
 
     def compute_loss(self, batch):
         with autocast(options):

@@ -1,8 +1,8 @@
 """A U-Net for segmentation, as in the course everybody copies."""
 
 import torch
-import torch.nn as nn
 from bench import autocast, checkpointed, declare, done, make_optimizer, options, precision, step
+from torch import nn
 
 
 class DoubleConv(nn.Module):

@@ -19,7 +19,9 @@ class VAE(nn.Module):
         modules = []
         for a, b in zip(dims[::-1], (*dims[-2::-1], 32)):
             modules.append(
-                nn.Sequential(nn.ConvTranspose2d(a, b, 3, 2, 1, output_padding=1), nn.BatchNorm2d(b), nn.LeakyReLU())
+                nn.Sequential(
+                    nn.ConvTranspose2d(a, b, 3, 2, 1, output_padding=1), nn.BatchNorm2d(b), nn.LeakyReLU()
+                )
             )
         self.decoder = nn.Sequential(*modules)
         self.final = nn.Conv2d(32, 3, 3, padding=1)

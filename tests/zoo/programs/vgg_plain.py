@@ -23,7 +23,9 @@ class VGG(nn.Module):
     def __init__(self):
         super().__init__()
         self.features = make_layers()
-        self.classifier = nn.Sequential(nn.Dropout(), nn.Linear(512 * 4, 4096), nn.ReLU(True), nn.Linear(4096, 10))
+        self.classifier = nn.Sequential(
+            nn.Dropout(), nn.Linear(512 * 4, 4096), nn.ReLU(True), nn.Linear(4096, 10)
+        )
 
     def forward(self, x):
         return self.classifier(torch.flatten(self.features(x), 1))

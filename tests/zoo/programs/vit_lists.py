@@ -32,7 +32,10 @@ class Attention(nn.Module):
         self.to_out = nn.Linear(inner_dim, dim)
 
     def forward(self, x):
-        q, k, v = (rearrange(t, "b n (h d) -> b h n d", h=self.heads) for t in self.to_qkv(self.norm(x)).chunk(3, dim=-1))
+        q, k, v = (
+            rearrange(t, "b n (h d) -> b h n d", h=self.heads)
+            for t in self.to_qkv(self.norm(x)).chunk(3, dim=-1)
+        )
         if options.attention == "sdpa":
             out = F.scaled_dot_product_attention(q, k, v)
         else:
@@ -68,7 +71,8 @@ class ViT(nn.Module):
     def __init__(self, dim=768, depth=9, heads=12, mlp_dim=3072, patch=16):
         super().__init__()
         self.to_patch_embedding = nn.Sequential(
-            Rearrange("b c (h p1) (w p2) -> b (h w) (p1 p2 c)", p1=patch, p2=patch), nn.Linear(3 * patch**2, dim)
+            Rearrange("b c (h p1) (w p2) -> b (h w) (p1 p2 c)", p1=patch, p2=patch),
+            nn.Linear(3 * patch**2, dim),
         )
         self.pos_embedding = nn.Parameter(torch.zeros(1, 257, dim))
         self.cls_token = nn.Parameter(torch.zeros(1, 1, dim))

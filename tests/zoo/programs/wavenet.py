@@ -1,9 +1,9 @@
 """Dilated causal convolutions over sound, gated, with skip connections that are added up."""
 
 import torch
-import torch.nn as nn
 import torch.nn.functional as F
 from bench import autocast, declare, done, make_optimizer, options, precision, step
+from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 
@@ -25,7 +25,9 @@ class WaveNet(nn.Module):
     def __init__(self, levels=256, channels=64, skip=128, cycles=2, depth=8):
         super().__init__()
         self.first = nn.Embedding(levels, channels)
-        self.layers = nn.ModuleList(ResidualLayer(channels, skip, 2**d) for _ in range(cycles) for d in range(depth))
+        self.layers = nn.ModuleList(
+            ResidualLayer(channels, skip, 2**d) for _ in range(cycles) for d in range(depth)
+        )
         self.last = nn.Sequential(nn.ReLU(), nn.Conv1d(skip, skip, 1), nn.ReLU(), nn.Conv1d(skip, levels, 1))
 
     def forward(self, codes):

@@ -9,7 +9,7 @@ LIMIT_S = 300
 def ask(binary, *arguments):
     """The JSON that a command writes."""
     command = [str(binary), *map(str, arguments), "--format", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
+    done = subprocess.run(command, capture_output=True, check=False, text=True, timeout=LIMIT_S)
     if done.returncode:
         lines = done.stderr.strip().splitlines()
         raise RuntimeError(lines[-1] if lines else f"exit {done.returncode}")

@@ -76,7 +76,9 @@ def judge(binary, folder, base, remedies):
         result["missing"] = [
             p["remedy"] for p in result["pairs"] if not p["stated"] and "+" not in p["remedy"]
         ]
-        wanted = truth.get("block_count", len(truth.get("blocks") or [])) if "train" in base.switches else None
+        wanted = (
+            truth.get("block_count", len(truth.get("blocks") or [])) if "train" in base.switches else None
+        )
         result["blocks"] = {"truth": wanted, "found": blocks_said(stated)}
         if any(truth.get("labels") or []):
             result["categories"] = categories(binary, recording, truth)

@@ -77,8 +77,10 @@ def totals(scores, pairs):
     return [
         f"{len(scores)} programs of {len({s['architecture'] for s in scores})} architectures, {len(pairs)} pairs",
         f"blocks: {right} of {len(trained)} programs right",
-        f"remedies: {stated} of {len(singles)} that apply are stated; {false} stated do not apply, "
-        f"in {sum(bool(s['false']) for s in scores)} programs",
+        (
+            f"remedies: {stated} of {len(singles)} that apply are stated; {false} stated do not apply, "
+            f"in {sum(bool(s['false']) for s in scores)} programs"
+        ),
         f"categories: precision {share(sums['right'], known)}, coverage {share(sums['right'], all_bytes)}",
     ]
 

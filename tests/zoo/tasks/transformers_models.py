@@ -5,7 +5,13 @@ import dataclasses
 DECODER = {"hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 6, "num_attention_heads": 16}
 ENCODER = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 6, "num_attention_heads": 12}
 GROUPED = {**DECODER, "num_key_value_heads": 4, "vocab_size": 32000}
-SEQ2SEQ = {"d_model": 768, "encoder_layers": 3, "decoder_layers": 3, "pad_token_id": 0, "decoder_start_token_id": 2}
+SEQ2SEQ = {
+    "d_model": 768,
+    "encoder_layers": 3,
+    "decoder_layers": 3,
+    "pad_token_id": 0,
+    "decoder_start_token_id": 2,
+}
 BOTH = "model.encoder.layers.* model.decoder.layers.*"
 
 

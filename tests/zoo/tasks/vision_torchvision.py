@@ -26,7 +26,11 @@ MODELS = {
     "vit_b_16": ("encoder.layers.*", "images", "fused"),
     "swin_v2_t": ("features.*.*", "images", "written"),
     "fcn_resnet50": ("backbone.layer1.* backbone.layer2.* backbone.layer3.* backbone.layer4.*", "masks", ""),
-    "deeplabv3_resnet50": ("backbone.layer1.* backbone.layer2.* backbone.layer3.* backbone.layer4.*", "masks", ""),
+    "deeplabv3_resnet50": (
+        "backbone.layer1.* backbone.layer2.* backbone.layer3.* backbone.layer4.*",
+        "masks",
+        "",
+    ),
     "r3d_18": (RESNET, "video", ""),
     "mc3_18": (RESNET, "video", ""),
 }
