@@ -49,5 +49,11 @@ def base(
     neutral = frozenset(neutral)
     if "checkpoint" not in switches and "train" in switches:
         neutral |= CHECKPOINTS
+    if program == "lightning_module":
+        options.setdefault("zero", "before_backward")  # Where Lightning does it.
+    if "train" not in switches:
+        neutral |= {"bf16-autocast"}
+    if options.get("autocast"):
+        neutral |= {"bf16-model"}
     options = {"architecture": architecture, "batch": batch, **options}
     return Base(architecture, program, options, tag, frozenset(switches), neutral, history, addresses)

@@ -3,7 +3,7 @@
 from catalog.base import TRAINS, base
 
 CAUSAL = TRAINS | {"chunk"}
-INFERENCE = frozenset()
+INFERENCE = frozenset({"precision"})
 WRITTEN, SDPA = {"attention": "written"}, {"attention": "sdpa"}
 # The Trainer makes its optimizers by names that have these not.
 TRAINER = ("sgd-momentum", "adamw-foreach-false")

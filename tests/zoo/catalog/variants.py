@@ -32,6 +32,15 @@ def batches(base):
             yield name, {"batch": batch // share, "accumulate": parts * share, "evaluation_batch": kept}
 
 
+def of_both(base):
+    """What changes a model whether it is trained or not."""
+    options = base.options
+    if "precision" in base.switches and not (options.get("bf16") or options.get("autocast")):
+        yield "bf16-model", {"bf16": True}
+    if options.get("attention") == "written":
+        yield "sdpa", {"attention": "sdpa"}
+
+
 def of_training(base):
     """What changes how a model is trained."""
     options = base.options
@@ -42,7 +51,6 @@ def of_training(base):
         yield "checkpoint-half", {"checkpoint": "half"}
     if "precision" in base.switches and not (options.get("bf16") or options.get("autocast")):
         yield "bf16-autocast", {"autocast": True}
-        yield "bf16-model", {"bf16": True}
     for name in OTHER_OPTIMIZERS[options.get("optimizer", "adamw")]:
         yield name, {"optimizer": name}
     if options.get("zero", "after") in ("fill", "before_backward"):
@@ -55,9 +63,9 @@ def of_training(base):
 
 def variants_of(base):
     """The options that each remedy changes, by its id; ids of two remedies are joined by `+`."""
-    found = dict(of_training(base)) if "train" in base.switches else {}
-    if base.options.get("attention") == "written":
-        found["sdpa"] = {"attention": "sdpa"}
+    found = dict(of_both(base))
+    if "train" in base.switches:
+        found.update(of_training(base))
     found = {remedy: changes for remedy, changes in found.items() if remedy not in base.neutral}
     for one, other in PAIRS:
         if one in found and other in found:

@@ -2,7 +2,7 @@
 
 from catalog.base import TRAINS, base
 
-INFERENCE = frozenset()
+INFERENCE = frozenset({"precision"})
 NO_BLOCKS = TRAINS - {"checkpoint"}
 # Swin reads masks that were computed before and other families write attention out unless they are asked to try:
 # `attention` is named wherever a family has the switch.
@@ -41,7 +41,7 @@ def convolutions():
     yield timm("repvgg_a2", "lightning_module", batch=64)
     yield timm("inception_next_tiny", "trainer_class", clip=5.0)
     # Its layers append to the list that they are given, so that a part of them cannot be computed twice.
-    yield timm("densenet121", "plain", batch=24, neutral=("checkpoint-half",))
+    yield timm("densenet121", "plain", batch=24, switches=NO_BLOCKS)
     yield timm("convmixer_768_32", "functions", batch=16, optimizer="adamw-foreach-false")
     yield timm("poolformer_s12", "accelerate_loop", clip=1.0)
     yield timm("focalnet_tiny_srf", "plain")

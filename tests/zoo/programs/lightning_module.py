@@ -21,6 +21,10 @@ class Module(lightning.LightningModule):
     def validation_step(self, batch, index):
         self.log("validation", self.task.loss(self.network, batch))
 
+    def on_train_batch_end(self, outputs, batch, index):
+        if options.zero == "after" and (index + 1) % options.accumulate == 0:
+            self.zero_grad()
+
     def configure_optimizers(self):
         return make_optimizer(self.parameters(), options.optimizer)
 

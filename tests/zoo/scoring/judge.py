@@ -6,6 +6,8 @@ import re
 from scoring.asking import in_order, live, predictions
 
 # Remedies whose figure is a bound by design, or that no base applies for real.
+# A remedy that lowers the peak by less than this share does nothing for anybody.
+LEAST_SAVING = 0.01
 NOT_JUDGED = re.compile(r"set:|shard-|offload-state|adamw-8bit|checkpoint-largest|detach|no-copy")
 
 
@@ -36,6 +38,12 @@ def pair(remedy, changed, stated, baseline, without_effect):
         result["stated_error"] = told["error"]
         result["basis"] = told["basis"]
     return result
+
+
+def is_missing(pair, before):
+    """Whether a remedy that saves something for real is not stated."""
+    saves = pair["measured"]["allocated"] < (1 - LEAST_SAVING) * before
+    return saves and not pair["stated"] and "+" not in pair["remedy"]
 
 
 def categories(binary, recording, truth):
@@ -74,7 +82,7 @@ def judge(binary, folder, base, remedies):
         singles = {remedy for remedy in stated if "+" not in remedy and not NOT_JUDGED.match(remedy)}
         result["false"] = sorted(singles - set(remedies) - base.neutral)
         result["missing"] = [
-            p["remedy"] for p in result["pairs"] if not p["stated"] and "+" not in p["remedy"]
+            p["remedy"] for p in result["pairs"] if is_missing(p, truth["peak"]["allocated"])
         ]
         wanted = (
             truth.get("block_count", len(truth.get("blocks") or [])) if "train" in base.switches else None

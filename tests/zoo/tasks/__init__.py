@@ -2,7 +2,6 @@
 
 from tasks.diffusion import diffusers_task
 from tasks.language import transformers_task
-from tasks.making import without_values
 from tasks.vision_timm import timm_task
 from tasks.vision_torchvision import torchvision_task
 
@@ -17,8 +16,7 @@ MAKERS = {
 def make(options):
     """The task of an architecture, such as `timm:resnet50`; its model lies on the host."""
     library, name = options.architecture.split(":", 1)
-    with without_values():
-        return MAKERS[library](name, options)
+    return MAKERS[library](name, options)
 
 
 def preload():

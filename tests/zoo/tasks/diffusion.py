@@ -18,9 +18,17 @@ PIXART = {"num_attention_heads": 16, "attention_head_dim": 72, "num_layers": 5, 
           "cross_attention_dim": 1152, "sample_size": 64}  # fmt: skip
 SD3 = {"sample_size": 64, "num_layers": 5, "num_attention_heads": 12, "attention_head_dim": 64, "in_channels": 4,
        "out_channels": 4, "joint_attention_dim": 1024, "caption_projection_dim": 768, "pooled_projection_dim": 768}  # fmt: skip
-# The switch checkpoints each block of a stage, and nothing else.
-OF_UNET = "down_blocks.*.resnets.* down_blocks.*.attentions.* mid_block.resnets.* mid_block.attentions.* " \
-          "up_blocks.*.resnets.* up_blocks.*.attentions.*"  # fmt: skip
+# What the switch covers: units of convolutions, and blocks of the transformers between them.
+OF_UNET = "down_blocks.*.resnets.* mid_block.resnets.* up_blocks.*.resnets.*"
+OF_TEXT = " ".join(
+    [
+        OF_UNET,
+        *(
+            f"{part}.attentions.*.transformer_blocks.*"
+            for part in ("down_blocks.*", "mid_block", "up_blocks.*")
+        ),
+    ]
+)
 OF_VAE = "encoder.down_blocks.* encoder.mid_block decoder.mid_block decoder.up_blocks.*"
 
 
@@ -69,7 +77,7 @@ def vae(model, images):
 MODELS = {
     "unet": ("UNet2DModel", UNET, OF_UNET, unet, lambda n: to_noise(n, 64)),
     "unet_text": (
-        "UNet2DConditionModel", TEXT, OF_UNET, unet_of_text, lambda n: (*to_noise(n, 64), torch.rand(n, 77, 768)),
+        "UNet2DConditionModel", TEXT, OF_TEXT, unet_of_text, lambda n: (*to_noise(n, 64), torch.rand(n, 77, 768)),
     ),
     "dit": (
         "DiTTransformer2DModel", DIT, "transformer_blocks.*", dit,

@@ -98,4 +98,4 @@ def transformers_task(name, options):
     used = model.config._attn_implementation
     attention = known.attention or {"eager": "written", "sdpa": "fused"}[used]
     blocks = [block for path in known.blocks.split() for block in modules_at(model, path)]
-    return Task(model, batch, loss, blocks, attention, switch)
+    return Task(model, batch, loss, blocks, attention, None if known.wraps else switch)

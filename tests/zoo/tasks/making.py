@@ -4,26 +4,6 @@ import dataclasses
 from collections.abc import Callable
 
 import torch
-from torch.overrides import TorchFunctionMode
-
-RANDOM = {
-    name
-    for names in (
-        "normal_ uniform_ trunc_normal_ kaiming_normal_ kaiming_uniform_ xavier_normal_ xavier_uniform_ constant_",
-        "ones_ zeros_ orthogonal_ eye_ dirac_ fill_ zero_ erfinv_ mul_ add_ clamp_ div_ copy_ sub_",
-    )
-    for name in names.split()
-}
-
-
-class without_values(TorchFunctionMode):
-    """Leave parameters as they are allocated: no kernel runs, so their values never matter."""
-
-    def __torch_function__(self, function, types, arguments=(), keywords=None):
-        name = getattr(function, "__name__", "")
-        if name in RANDOM and arguments and isinstance(arguments[0], torch.nn.Parameter):
-            return arguments[0]
-        return function(*arguments, **(keywords or {}))
 
 
 @dataclasses.dataclass

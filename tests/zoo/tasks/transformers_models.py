@@ -26,6 +26,8 @@ class Known:
     kind: str = "tokens"
     # Where the model has no choice.
     attention: str = ""
+    # Whether the switch covers other modules than the blocks, which are wrapped instead.
+    wraps: bool = False
 
 
 MODELS = {
@@ -77,7 +79,7 @@ MODELS = {
     ),
     "wav2vec2": Known(
         "Wav2Vec2ForCTC", "Wav2Vec2Config", {**ENCODER, "layerdrop": 0.0, "apply_spec_augment": False},
-        "wav2vec2.encoder.layers.*", "wave",
+        "wav2vec2.encoder.layers.*", "wave", wraps=True,
     ),
     "vit": Known("ViTForImageClassification", "ViTConfig", {**ENCODER, "num_labels": 100}, "vit.layers.*", "images"),
     "dinov2": Known(
@@ -86,11 +88,11 @@ MODELS = {
     ),
     "swinv2": Known(
         "Swinv2ForImageClassification", "Swinv2Config", {"num_labels": 100, "image_size": 256, "window_size": 8},
-        "swinv2.encoder.layers.*.blocks.*", "images", "written",
+        "swinv2.encoder.layers.*.blocks.*", "images", "written", True,
     ),
     "segformer": Known(
         "SegformerForSemanticSegmentation", "SegformerConfig", {"num_labels": 19},
-        "segformer.encoder.block.*.*", "masks", "written",
+        "segformer.stages.*.blocks.*", "masks", "written",
     ),
     "clip": Known(
         "CLIPModel", "CLIPConfig", {}, "text_model.encoder.layers.* vision_model.encoder.layers.*", "pairs"

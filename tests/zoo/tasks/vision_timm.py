@@ -44,6 +44,9 @@ BLOCKS = {
     "vgg": "",
     "densenet": "features.denseblock*",
 }
+# The switch of these covers whole stages, or stages and blocks at once: their blocks are wrapped instead.
+BY_STAGES = ("repvgg", "mobileone", "mobilevit_", "caformer", "poolformer", "nfnet", "dm_nfnet", "levit", "tiny_vit", "davit",
+             "twins", "cait", "xcit")  # fmt: skip
 # Models that write attention out and have no switch for it.
 WRITTEN = ("levit", "xcit", "pvt", "edgenext")
 
@@ -84,6 +87,5 @@ def timm_task(name, options):
         images, labels = tensors
         return F.cross_entropy(model(images), labels)
 
-    return Task(
-        model, batch, loss, blocks_of(name, model), attention_of(name, model), model.set_grad_checkpointing
-    )
+    switch = None if name.startswith(BY_STAGES) else model.set_grad_checkpointing
+    return Task(model, batch, loss, blocks_of(name, model), attention_of(name, model), switch)
