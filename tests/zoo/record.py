@@ -92,7 +92,13 @@ def environment(arguments, addresses):
 
 def serve(arguments, addresses, jobs):
     """Run jobs one after another in one server."""
-    command = ["nice", "-n", "4", arguments.rig_home / "venv" / "bin" / "python", HERE / "bench" / "server.py"]
+    command = [
+        "nice",
+        "-n",
+        "4",
+        arguments.rig_home / "venv" / "bin" / "python",
+        HERE / "bench" / "server.py",
+    ]
     server = subprocess.Popen(
         command, env=environment(arguments, addresses), cwd="/tmp", text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -118,7 +124,10 @@ def wanted(arguments):
             if named and (arguments.again or not there):
                 groups.setdefault(base.addresses, []).append(job)
     # What is needed most comes first: bases, then one remedy at a time.
-    return {key: sorted(jobs, key=lambda job: (job["remedy"] != "") + job["remedy"].count("+")) for key, jobs in groups.items()}
+    return {
+        key: sorted(jobs, key=lambda job: (job["remedy"] != "") + job["remedy"].count("+"))
+        for key, jobs in groups.items()
+    }
 
 
 def main():

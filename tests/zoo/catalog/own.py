@@ -7,9 +7,17 @@ NO_BLOCKS = TRAINS - {"checkpoint"}
 WRITTEN, SDPA = {"attention": "written"}, {"attention": "sdpa"}
 
 
-def own(program, batch, tag="", **options):
+# Their loss has large logits, but no switch that computes it in parts.
+LARGE_LOGITS = {
+    "gpt_functional", "gpt_sequential", "post_norm", "torch_encoder", "shared_weights", "lists_of_layers", "moe", "seq2seq",
+    "lstm_lm", "gru_cells", "wavenet", "unet_hand",
+}  # fmt: skip
+
+
+def own(program, batch, tag="", neutral=(), **options):
     """A program that is its own architecture."""
-    return base(f"own:{program}", program, batch, tag, **options)
+    neutral = (*neutral, "chunk-loss") if program in LARGE_LOGITS else neutral
+    return base(f"own:{program}", program, batch, tag, neutral=neutral, **options)
 
 
 def language():

@@ -94,8 +94,8 @@ def of_torchvision():
     yield vision("vit_b_16", "lightning_module", batch=48)
     yield vision("vit_b_16", "functions", accumulate=2, zero="before_backward")
     yield vision("swin_v2_t", "plain", addresses="up")
-    yield vision("fcn_resnet50", "plain", batch=8, optimizer="sgd-momentum")
-    yield vision("deeplabv3_resnet50", "functions", batch=8, autocast=True, **KEPT)
+    yield vision("fcn_resnet50", "plain", batch=8, neutral=("chunk-loss",), optimizer="sgd-momentum")
+    yield vision("deeplabv3_resnet50", "functions", batch=8, neutral=("chunk-loss",), autocast=True, **KEPT)
     yield vision("r3d_18", "trainer_class", batch=8)
     yield vision("mc3_18", "plain", batch=12, optimizer="sgd")
 

@@ -67,29 +67,45 @@ def categories(binary, recording, truth):
     return {**sums, "confused": confused}
 
 
-def judge(binary, folder, base, remedies):
-    """Everything that is compared for one base."""
+def may_apply(base, truth):
+    """Remedies of which the zoo cannot say whether they apply, besides those that it applies."""
+    # Attention that a library writes out could be fused, where somebody rewrites it.
+    return base.neutral | ({"sdpa"} if truth.get("attention") == "written" else set())
+
+
+def blocks(base, truth, stated):
+    """The number of repeated blocks, true and found; without stacks nothing could show them."""
+    if "train" not in base.switches or base.history == "bare":
+        return {"truth": None, "found": None}
+    wanted = truth.get("block_count", len(truth.get("blocks") or []))
+    return {"truth": wanted, "found": blocks_said(stated)}
+
+
+def compare(binary, folder, base, remedies, result):
+    """Fill in what is compared for one base."""
     truth, recording = truth_of(folder, base.name), folder / f"{base.name}.pickle.gz"
+    combined = [remedy for remedy in remedies if "+" in remedy]
+    baseline, stated, without_effect = predictions(binary, recording, combined)
+    before = truth["peak"]["allocated"]
+    result["baseline"] = baseline["peak_allocated"] / before - 1
+    for remedy in remedies:
+        changed = truth_of(folder, f"{base.name}@{remedy}")
+        if changed:
+            result["pairs"].append(pair(remedy, changed, stated, baseline, without_effect))
+    singles = {remedy for remedy in stated if "+" not in remedy and not NOT_JUDGED.match(remedy)}
+    result["false"] = sorted(singles - set(remedies) - may_apply(base, truth))
+    if base.history != "bare":
+        result["missing"] = [p["remedy"] for p in result["pairs"] if is_missing(p, before)]
+    result["blocks"] = blocks(base, truth, stated)
+    if any(truth.get("labels") or []) and not truth.get("labels_weak"):
+        result["categories"] = categories(binary, recording, truth)
+
+
+def judge(binary, folder, base, remedies):
+    """Everything that is compared for one base, or why that was not possible."""
     result = {"architecture": base.architecture, "pairs": [], "false": [], "missing": [], "errors": []}
     try:
-        combined = [remedy for remedy in remedies if "+" in remedy]
-        baseline, stated, without_effect = predictions(binary, recording, combined)
-        result["baseline"] = baseline["peak_allocated"] / truth["peak"]["allocated"] - 1
-        measured = {remedy: truth_of(folder, f"{base.name}@{remedy}") for remedy in remedies}
-        for remedy, changed in measured.items():
-            if changed:
-                result["pairs"].append(pair(remedy, changed, stated, baseline, without_effect))
-        singles = {remedy for remedy in stated if "+" not in remedy and not NOT_JUDGED.match(remedy)}
-        result["false"] = sorted(singles - set(remedies) - base.neutral)
-        result["missing"] = [
-            p["remedy"] for p in result["pairs"] if is_missing(p, truth["peak"]["allocated"])
-        ]
-        wanted = (
-            truth.get("block_count", len(truth.get("blocks") or [])) if "train" in base.switches else None
-        )
-        result["blocks"] = {"truth": wanted, "found": blocks_said(stated)}
-        if any(truth.get("labels") or []):
-            result["categories"] = categories(binary, recording, truth)
+        compare(binary, folder, base, remedies, result)
     except (RuntimeError, KeyError, OSError) as error:
         result["errors"].append(f"{type(error).__name__}: {error}")
     return result

@@ -3,7 +3,7 @@
 import diffusers
 import torch
 import torch.nn.functional as F
-from diffusers.models.attention_processor import AttnProcessor, AttnProcessor2_0
+from diffusers.models.attention_processor import Attention, AttnProcessor
 
 from tasks.making import Task, modules_at
 
@@ -99,8 +99,10 @@ def diffusers_task(name, options):
     """A model of diffusers with random weights."""
     model_class, config, paths, loss, batch = MODELS[name]
     model = getattr(diffusers, model_class)(**config)
-    if hasattr(model, "set_attn_processor") and name not in ("sd3",):
-        model.set_attn_processor(AttnProcessor() if options.attention == "written" else AttnProcessor2_0())
+    if options.attention == "written":
+        for module in model.modules():
+            if isinstance(module, Attention):
+                module.set_processor(AttnProcessor())
     attention = "written" if options.attention == "written" else "fused"
     blocks = [block for path in paths.split() for block in modules_at(model, path)]
     return Task(
