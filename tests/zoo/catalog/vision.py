@@ -59,7 +59,7 @@ def transformers():
     yield timm("swin_tiny_patch4_window7_224", "plain", autocast=True, **SDPA)
     yield timm("beit_base_patch16_224", "plain", batch=48, optimizer="adamw-fused", **WRITTEN)
     yield timm("eva02_small_patch14_224", "accelerate_loop", **SDPA)
-    yield timm("cait_s24_224", "plain", batch=24, history="alloc", **WRITTEN)
+    yield timm("cait_s24_224", "plain", batch=24, history="alloc")
     yield timm("xcit_small_12_p16_224", "trainer_class", zero="fill")
     yield timm("mixer_b16_224", "functions", **KEPT)
     yield timm("gmlp_s16_224", "plain", batch=48)

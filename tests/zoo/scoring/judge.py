@@ -35,7 +35,7 @@ def pair(remedy, changed, stated, baseline, without_effect):
     if told:
         result["predicted"] = {key: told[f"peak_{key}"] for key in ("requested", "allocated", "reserved")}
         result["error"] = told["peak_allocated"] / measured["allocated"] - 1
-        result["stated_error"] = told["error"]
+        result["stated_error"] = told.get("error")
         result["basis"] = told["basis"]
     return result
 

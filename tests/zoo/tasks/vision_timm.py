@@ -48,7 +48,7 @@ BLOCKS = {
 BY_STAGES = ("repvgg", "mobileone", "mobilevit_", "caformer", "poolformer", "nfnet", "dm_nfnet", "levit", "tiny_vit", "davit",
              "twins", "cait", "xcit")  # fmt: skip
 # Models that write attention out and have no switch for it.
-WRITTEN = ("levit", "xcit", "pvt", "edgenext")
+WRITTEN = ("levit", "xcit", "edgenext", "cait")
 
 
 def blocks_of(name, model):
@@ -66,10 +66,12 @@ def blocks_of(name, model):
 
 def attention_of(name, model):
     """How a model computes attention: "written", "fused", or nothing where it has none."""
+    if name.startswith(WRITTEN):
+        return "written"
     switches = [module.fused_attn for module in model.modules() if hasattr(module, "fused_attn")]
-    if switches:
-        return "fused" if all(switches) else "written"
-    return "written" if name.startswith(WRITTEN) else ""
+    if not switches:
+        return ""
+    return "fused" if all(switches) else "written"
 
 
 def timm_task(name, options):
