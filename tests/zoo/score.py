@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure predictions of a program on the zoo.
 
-score.py BINARY [--fold N] [--dir DIR] [--json FILE] [NAME ...]
+score.py BINARY [--fold N] [--dir DIR] [--details] [--json FILE] [NAME ...]
 """
 
 import argparse
@@ -21,6 +21,7 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--fold", type=int, action="append")
     parser.add_argument("--dir", type=pathlib.Path, default=pathlib.Path.home() / ".cache" / "oomscope_zoo")
+    parser.add_argument("--details", action="store_true", help="look into the programs that are scored")
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
     scores = []
@@ -37,7 +38,7 @@ def main():
             )
     if arguments.json:
         arguments.json.write_text(json.dumps(scores, indent=1) + "\n")
-    print(summary(scores))
+    print(summary(scores, arguments.details))
 
 
 if __name__ == "__main__":
