@@ -1,0 +1,51 @@
+//! Which lines belong to one function: files often have many of one name, such as `forward`.
+
+use super::call_tree::{CallTree, NodeIx};
+use crate::model::FrameId;
+use foldhash::HashMap;
+use std::ops::Range;
+
+/// Lines that belong to one function, each with a lower one, as far as there is one.
+#[derive(Debug, Default)]
+pub(super) struct Functions(HashMap<FrameId, FrameId>);
+
+impl Functions {
+    /// Lines that one round goes through are of one function.
+    pub(super) fn find(tree: &CallTree, rounds: &[Vec<Range<usize>>]) -> Self {
+        let mut out = Self::default();
+        for round in rounds.iter().flatten() {
+            for pair in tree.items[round.clone()].windows(2) {
+                out.join(pair[0].line, pair[1].line);
+            }
+        }
+        out
+    }
+
+    /// A line that stands for the function of some items of a node. All containers have one function; what they call first tells
+    /// them apart.
+    pub(super) fn of(&self, tree: &CallTree, mut node: NodeIx, items: &Range<usize>) -> FrameId {
+        let mut first = items.start;
+        loop {
+            let Some(item) = tree.items.get(first) else { return FrameId(u32::MAX) };
+            match item.callee.filter(|_| tree.nodes[node].is_container) {
+                Some(callee) => (node, first) = (callee, tree.nodes[callee].items.start),
+                None => return self.root(item.line),
+            }
+        }
+    }
+
+    fn root(&self, mut line: FrameId) -> FrameId {
+        while let Some(&next) = self.0.get(&line) {
+            line = next;
+        }
+        line
+    }
+
+    fn join(&mut self, a: FrameId, b: FrameId) {
+        let (a, b) = (self.root(a), self.root(b));
+        // The lowest number is the root, so that chains cannot be circles.
+        if a != b {
+            self.0.insert(a.max(b), a.min(b));
+        }
+    }
+}
