@@ -1,0 +1,36 @@
+"""The switches that most programs share, as their authors would set them."""
+
+import functools
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+
+def make_optimizer(parameters, name, rate=1e-4):
+    """An optimizer by its name."""
+    parameters = list(parameters)
+    if name.startswith("adamw"):
+        ways = {"adamw": {}, "adamw-fused": {"fused": True}, "adamw-foreach-false": {"foreach": False}}
+        return torch.optim.AdamW(parameters, lr=rate, **ways[name])
+    if name == "adafactor":
+        return torch.optim.Adafactor(parameters, lr=rate)
+    if name == "rmsprop":
+        return torch.optim.RMSprop(parameters, lr=rate)
+    return torch.optim.SGD(parameters, lr=rate, momentum={"sgd": 0.0, "sgd-momentum": 0.9}[name])
+
+
+def autocast(options):
+    """Autocast to bfloat16, or nothing."""
+    return torch.autocast("cuda", torch.bfloat16, enabled=options.autocast)
+
+
+def precision(options):
+    """The type of weights and of inputs that are not integers."""
+    return torch.bfloat16 if options.bf16 else torch.float32
+
+
+def checkpointed(blocks, which):
+    """Wrap the forward of all blocks or of every second one."""
+    chosen = {"none": [], "all": blocks, "half": blocks[::2]}[which]
+    for block in chosen:
+        block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)

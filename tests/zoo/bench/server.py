@@ -1,0 +1,153 @@
+"""Runs programs, each in a fork of a process that has imported the libraries already.
+
+Reads jobs as lines of JSON on standard input, writes a line for each: what went wrong, or nothing.
+"""
+
+import gc
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+
+LIBRARIES = ["timm", "transformers", "diffusers", "lightning", "accelerate", "torchvision", "einops"]
+HIDDEN = os.path.abspath(__file__)
+LIMIT_S = 60
+
+
+def show_libraries_as_installed():
+    """Let frames of the libraries name them as those of torch are named."""
+    import sitecustomize
+
+    version = "python{}.{}".format(*sys.version_info[:2])
+    sitecustomize._RENAMES.insert(
+        0, (os.environ["ZOO_LIBS"] + os.sep, f"/opt/env/lib/{version}/site-packages/")
+    )
+
+
+def without_server(neutral_paths):
+    """Leave this file out of the stacks: programs are scripts of their own."""
+
+    def shown(snapshot):
+        neutral_paths(snapshot)
+        owners = [event for trace in snapshot["device_traces"] for event in trace]
+        for segment in snapshot["segments"]:
+            owners += [segment, *segment["blocks"]]
+        for owner in owners:
+            frames = owner.get("frames") or []
+            if any(frame["filename"] == HIDDEN for frame in frames):
+                frames[:] = [frame for frame in frames if frame["filename"] != HIDDEN]
+        return snapshot
+
+    return shown
+
+
+def leave_host_values():
+    """Fill no tensor of the host with random numbers: no kernel runs, so values never matter, and they take time."""
+    import torch
+
+    def on_device_alone(fill):
+        return lambda self, *args, **kwargs: fill(self, *args, **kwargs) if self.is_cuda else self
+
+    def of_host_empty(make):
+        def made(*args, **kwargs):
+            plain = not kwargs and not torch._C._len_torch_function_stack()
+            return torch.empty(*args) if plain else make(*args, **kwargs)
+
+        return made
+
+    for name in ("normal_", "uniform_", "erfinv_"):
+        setattr(torch.Tensor, name, on_device_alone(getattr(torch.Tensor, name)))
+    # It draws again until every value lies within its bounds.
+    torch.nn.init._no_grad_trunc_normal_ = lambda tensor, *args, **kwargs: tensor
+    torch.rand, torch.randn = of_host_empty(torch.rand), of_host_empty(torch.randn)
+
+
+def prepare():
+    """Import everything that a program may need, without touching the device."""
+    show_libraries_as_installed()
+    import torch
+
+    torch.ops.load_library(os.environ["ZOO_CUDNN"])
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    leave_host_values()
+    for name in LIBRARIES:
+        importlib.import_module(name)
+    import memprof
+
+    memprof.neutral_paths = without_server(memprof.neutral_paths)
+    import tasks
+
+    tasks.preload()
+    gc.freeze()
+
+
+def start(job):
+    """Set the options of a job and begin its recording; return its code and names."""
+    import memprof
+    from torch import manual_seed
+
+    import bench
+
+    manual_seed(0)
+    bench.options.change(**job["options"])
+    profile = memprof.MemoryProfile(job["out"], **job["history"]) if job["records"] else None
+    bench.session.open(job["out"], profile)
+    with open(job["script"]) as file:
+        source = file.read()
+    shown = "/workspace/train/" + os.path.basename(job["script"])
+    main = type(sys)("__main__")
+    main.__file__ = shown
+    sys.modules["__main__"] = main
+    sys.argv = [shown]
+    if not bench.options.late:
+        bench.begin()
+    return compile(source, shown, "exec"), main.__dict__
+
+
+def run(job):
+    """Run a job to its end, in a process of its own."""
+    log = os.open(job["out"] + ".log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    status = 0
+    try:
+        code, names = start(job)
+        exec(code, names)  # noqa: S102
+    except BaseException:  # noqa: BLE001
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def wait_for(child):
+    """The exit status of a child, which is ended when its time is over."""
+    ends = time.monotonic() + LIMIT_S
+    while time.monotonic() < ends:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status
+        time.sleep(0.02)
+    os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+
+def main():
+    """Serve until standard input ends."""
+    answers = os.fdopen(os.dup(1), "w")
+    prepare()
+    for line in sys.stdin:
+        job = json.loads(line)
+        child = os.fork()
+        if not child:
+            run(job)
+        status = wait_for(child)
+        print(json.dumps({"name": job["name"], "status": status}), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Compares what oomscope says of a recording with what is true of it."""
