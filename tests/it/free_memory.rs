@@ -4,6 +4,7 @@ use crate::support::{self, json, pickles_in, root, sample};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 const MIB: i64 = 1 << 20;
 
@@ -25,6 +26,12 @@ fn event(action: &str, addr: i64, size: i64, (stream, pool): Owner) -> Value {
 
 fn made(addr: i64, size: i64, owner: Owner) -> Value {
     event("alloc", addr, size, owner)
+}
+
+/// An event with the line that led to it.
+fn by(mut event: Value, file: &str, line: i64) -> Value {
+    event["frames"] = json!([{"filename": file, "line": line, "name": "load"}]);
+    event
 }
 
 /// A segment of a block that is free at the end, where there is one, and of one in use.
@@ -75,12 +82,12 @@ pub(crate) fn in_pieces() -> (Vec<Value>, [Value; 2]) {
 fn one_piece(owner: Owner, between: &[Value]) -> (Vec<Value>, [Value; 1]) {
     let mut events = vec![
         event("segment_alloc", FIRST, 2000 * MIB, owner),
-        made(FIRST, 1500 * MIB, owner),
+        by(made(FIRST, 1500 * MIB, owner), "loader.py", 3),
         made(FIRST + 1500 * MIB, 500 * MIB, owner),
         event("free_requested", FIRST, 1500 * MIB, owner),
     ];
     events.extend_from_slice(between);
-    events.push(event("free_completed", FIRST, 1500 * MIB, owner));
+    events.push(by(event("free_completed", FIRST, 1500 * MIB, owner), "train.py", 7));
     (events, [segment(FIRST, 1500 * MIB, 500 * MIB, owner)])
 }
 
@@ -134,6 +141,7 @@ fn what_became_free_too_late_is_said_to_have_waited() {
             title.contains("1.46 GiB that the program had given back still waited for a stream"),
             "{title}"
         );
+        assert!(title.ends_with("(made by loader.py:3)"), "{title}");
         assert_eq!(blames_pieces(&report), None, "{report}");
     }
 }
@@ -194,7 +202,12 @@ fn recordings() -> Vec<PathBuf> {
 }
 
 /// The verdicts about the failed requests of all recordings, as far as these can be read.
-fn failures() -> Vec<(PathBuf, Value)> {
+fn failures() -> &'static [(PathBuf, Value)] {
+    static FAILURES: OnceLock<Vec<(PathBuf, Value)>> = OnceLock::new();
+    FAILURES.get_or_init(find_failures)
+}
+
+fn find_failures() -> Vec<(PathBuf, Value)> {
     let verdict = |path: PathBuf| {
         let args = [
             Path::new("report"),
@@ -223,6 +236,27 @@ fn no_recording_is_called_fragmented_while_one_piece_has_room() {
             assert_eq!(blames_pieces(&report), None, "{}", path.display());
         }
     }
+}
+
+#[test]
+fn a_setting_that_a_verdict_advises_meets_the_request() {
+    let mut advised = 0;
+    for (path, verdict) in failures() {
+        let advice = verdict["advice"].as_array().expect("advice");
+        let codes = advice.iter().filter_map(|advice| advice["code"].as_str());
+        for setting in codes.filter_map(|code| code.split_once("ALLOC_CONF=")) {
+            advised += 1;
+            let mut args = vec!["simulate".into(), path.to_string_lossy().into_owned()];
+            for one in setting.1.split(',') {
+                args.extend(["--set".to_owned(), one.replacen(':', "=", 1)]);
+            }
+            args.extend(["--format".to_owned(), "json".to_owned()]);
+            let found = json(args);
+            let last = found["results"].as_array().and_then(|results| results.last()).expect("a result");
+            assert_eq!(last["oom"], Value::Null, "{}: {}", path.display(), setting.1);
+        }
+    }
+    assert!(0 < advised);
 }
 
 #[test]

@@ -4,7 +4,8 @@
 use super::code_sites::by_stack;
 use crate::analysis::segment_state::{OtherHoles, Part, RequestFit, SegmentState};
 use crate::diagnosis::finding::StackBytes;
-use crate::model::{Action, EventIx, PoolKey, StackId, Timeline};
+use crate::model::{Action, EventIx, Moment, PoolKey, Timeline};
+use std::collections::BTreeSet;
 
 /// Free memory that had room for a request which failed, by the first rule that kept the request from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,12 +40,22 @@ impl FreePiece {
         }
         let late = freed_last(timeline, oom);
         let parts = || fit.with_room.iter().filter_map(|&at| state.parts.get(at));
-        let lies_in = |part: &Part, addr: u64| (part.addr..part.past_end()).contains(&addr);
-        if !parts().all(|part| late.iter().any(|&(addr, ..)| lies_in(part, addr))) {
+        let lies_in = |part: &Part, event: EventIx| {
+            timeline.events.addr(event).is_some_and(|addr| (part.addr..part.past_end()).contains(&addr))
+        };
+        if !parts().all(|part| late.iter().any(|&event| lies_in(part, event))) {
             return Some(Self::Unused { bytes });
         }
-        let of_parts = late.iter().filter(|&&(addr, ..)| parts().any(|part| lies_in(part, addr)));
-        Some(Self::Late { bytes, stacks: by_stack(of_parts.map(|&(_, stack, bytes)| (stack, bytes))) })
+        let of_parts: BTreeSet<Moment> = late
+            .into_iter()
+            .filter(|&event| parts().any(|part| lies_in(part, event)))
+            .map(Moment::after)
+            .collect();
+        // The event itself has the stack of the request that waited for it.
+        let made = timeline
+            .ids()
+            .filter(|&id| timeline.lifetimes.end(id).is_some_and(|end| of_parts.contains(&end)));
+        Some(Self::Late { bytes, stacks: by_stack(made.map(|id| (timeline.stack(id), timeline.size(id)))) })
     }
 
     /// The other pool or stream that has room in one piece or, if none has, in all.
@@ -67,19 +78,12 @@ pub(in crate::diagnosis) fn is_other_stream(fit: &RequestFit, other: &OtherHoles
     is_same_pool && is_same_class
 }
 
-/// Addresses, stacks and sizes of the blocks that became free right before a request failed. Before it gives up, the allocator waits for blocks
+/// The events in which blocks became free right before a request failed. Before it gives up, the allocator waits for blocks
 /// that other streams use, but it looks for a free piece only before that: one that was free earlier would have been found.
-fn freed_last(timeline: &Timeline, oom: EventIx) -> Vec<(u64, StackId, i64)> {
-    let events = &timeline.events;
-    let mut late = Vec::new();
-    for ix in (0..oom.0).rev().map(EventIx) {
-        match events.action(ix) {
-            Action::SegmentFree | Action::SegmentUnmap => {}
-            Action::FreeCompleted => {
-                late.extend(events.addr(ix).map(|addr| (addr, events.stack(ix), events.size(ix))));
-            }
-            _ => break,
-        }
-    }
-    late
+fn freed_last(timeline: &Timeline, oom: EventIx) -> Vec<EventIx> {
+    let before = (0..oom.0).rev().map(EventIx);
+    let is_of_waiting =
+        |action| matches!(action, Action::SegmentFree | Action::SegmentUnmap | Action::FreeCompleted);
+    let waiting = before.take_while(|&event| is_of_waiting(timeline.events.action(event)));
+    waiting.filter(|&event| timeline.events.action(event) == Action::FreeCompleted).collect()
 }

@@ -67,7 +67,12 @@ fn advise_on_segments(
             finding.explain(
                 "expandable_segments was asked for, but is not in effect: no segment is expandable.",
             );
-            finding.advise("Look in the log for torch's warning \"expandable_segments not supported on this platform\": where it was built without them, the setting changes nothing.");
+        }
+        ExpandableSegments::Excluded(what) => {
+            finding.explain(say!(
+                "The stacks show {}, which does not work with expandable segments, so these are not advised.",
+                what
+            ));
         }
         ExpandableSegments::Off => {
             if let Some(expandable) = simulated {
@@ -77,7 +82,7 @@ fn advise_on_segments(
                 let recorded = assessment.case.settings();
                 finding.advise_remedy(
                     "set:expandable_segments=True",
-                    "Let segments grow instead of adding new ones:",
+                    "Let segments grow instead of adding new ones, unless the program uses CUDA IPC, vLLM's sleep mode or a pluggable allocator, with which they do not work:",
                     Settings { expandable_segments: true, ..recorded }.conf_line(),
                 );
             }

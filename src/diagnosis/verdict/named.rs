@@ -3,7 +3,7 @@
 
 use crate::diagnosis::case::{Among, Case, Shortage, by_stack, leading};
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, Role, Site};
+use crate::diagnosis::finding::{Advice, Finding, Role, Site};
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::model::AllocId;
 use std::cmp::Reverse;
@@ -90,15 +90,24 @@ impl<'f> Named<'f> {
         verdict.because(say!("The request lacked {}, {}.{}", lacked, is_less, reason));
         let named = self.findings.iter().skip(1).map(|finding| say!("{}.", finding.title.clone()));
         verdict.explanation.extend(named);
-        let advice = self.findings.iter().flat_map(|finding| finding.advice.iter().cloned());
+        let advice = self.findings.iter().flat_map(|finding| advice_of(finding));
         verdict.advice = advice.chain(std::mem::take(&mut verdict.advice)).collect();
     }
+}
+
+/// The advice of a finding, the first with the remedy that simulates it, where one does.
+fn advice_of(finding: &Finding) -> Vec<Advice> {
+    let mut advice = finding.advice.clone();
+    if let (Some(first), [only]) = (advice.first_mut(), finding.simulated_by()) {
+        first.remedy = first.remedy.or(Some(only));
+    }
+    advice
 }
 
 /// The findings whose memory is not that of a larger one.
 fn disjoint<'f>(case: &Case<'_>, findings: &[&'f Finding]) -> Vec<&'f Finding> {
     let mut seen: BTreeSet<AllocId> = BTreeSet::new();
-    let is_new = |finding: &&&Finding| {
+    let mut is_new = |finding: &&&Finding| {
         let about = &finding.evidence.about;
         let is_live = |id: &AllocId| case.timeline.gone(*id).is_none_or(|gone| case.moment < gone);
         let is_new = !about.is_empty() && about.iter().all(|id| is_live(id) && !seen.contains(id));
@@ -107,6 +116,5 @@ fn disjoint<'f>(case: &Case<'_>, findings: &[&'f Finding]) -> Vec<&'f Finding> {
         }
         is_new
     };
-    let mut is_new = is_new;
     findings.iter().filter(|finding| is_new(finding)).copied().collect()
 }
