@@ -2,6 +2,7 @@
 //! is peculiar about the memory that is.
 
 use crate::diagnosis::case::{Among, Case, Shortage, by_stack, leading};
+use crate::diagnosis::cause::Cause;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Advice, Finding, Role, Site};
 use crate::diagnosis::sentence::{Sentence, say};
@@ -81,13 +82,22 @@ impl<'f> Named<'f> {
         site.or(sites.first().cloned())
     }
 
+    /// Whether it says more than that one request is out of all proportion: what the program needs as it is written does not.
+    pub(super) fn says_more_than(&self, cause: &Cause) -> bool {
+        !self.is_needed || *cause != Cause::SingleRequest
+    }
+
     /// Say why that is the cause, and give the advice about it first.
-    pub(super) fn describe(&self, verdict: &mut Finding, shortage: &Shortage) {
-        let lacked = figure::bytes(shortage.lacking_bytes().unwrap_or(0));
-        let reason = self.findings.first().and_then(|finding| finding.explanation.first().cloned());
-        let reason = reason.map(|reason| say!(" {}", reason));
-        let is_less = if self.is_enough_alone { "less than this" } else { "less than these together" };
-        verdict.because(say!("The request lacked {}, {}.{}", lacked, is_less, reason));
+    pub(super) fn describe(&self, verdict: &mut Finding, shortage: &Shortage, cause: &Cause) {
+        if self.says_more_than(cause) {
+            let lacked = figure::bytes(shortage.lacking_bytes().unwrap_or(0));
+            let reason = self.findings.first().and_then(|finding| finding.explanation.first().cloned());
+            let reason = reason.map(|reason| say!(" {}", reason));
+            let is_less = if self.is_enough_alone { "less than this" } else { "less than these together" };
+            verdict.because(say!("The request lacked {}, {}.{}", lacked, is_less, reason));
+        } else if let (Some(why), Some(first)) = (verdict.why.take(), self.findings.first()) {
+            verdict.because(say!("{} {}.", why, first.title.clone()));
+        }
         let named = self.findings.iter().skip(1).map(|finding| say!("{}.", finding.title.clone()));
         verdict.explanation.extend(named);
         let advice = self.findings.iter().flat_map(|finding| advice_of(finding));

@@ -39,8 +39,9 @@ pub(super) fn out_of_memory(
     let is_too_small = matches!(cause, Cause::Capacity | Cause::SingleRequest);
     let named = if is_too_small { Named::among(case, shortage, others) } else { None };
     if let Some(named) = &named {
-        named.describe(&mut finding, shortage);
+        named.describe(&mut finding, shortage, cause);
     }
+    let named = named.filter(|named| named.says_more_than(cause));
     let site = places(&mut finding, assessment, shortage, cause, named.as_ref());
     finding.title = title(assessment, shortage, cause, named.as_ref(), site.as_ref());
     if shortage.free_bytes().is_none() {
