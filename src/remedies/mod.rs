@@ -18,7 +18,6 @@ mod least;
 mod offer;
 mod optimizer;
 mod outcome;
-mod passes;
 mod places;
 mod predict;
 mod registry;
@@ -26,7 +25,6 @@ mod scene;
 mod settings;
 #[cfg(test)]
 mod tests;
-mod training;
 mod tried;
 mod wanted;
 mod whole;

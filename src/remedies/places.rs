@@ -9,12 +9,12 @@ use crate::model::AllocId;
 const RANKS: [u32; 3] = [2, 4, 8];
 
 /// `offload-state`, where an optimizer keeps state.
-pub(super) fn offload<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
-    let state = scene.of_category(Category::OptimizerState);
+pub(super) fn offload<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
+    let state = scene.run.of_category(Category::OptimizerState);
     if state.is_empty() {
         return Vec::new();
     }
-    let is_inferred = scene.are_inferred(&state);
+    let is_inferred = scene.run.are_inferred(&state);
     let change = (Part::Place, Effort::Equipment);
     let offer =
         Offer::new("offload-state", "keep the optimizer's state on the host", change, move |program| {
@@ -30,13 +30,13 @@ pub(super) fn offload<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
 
 /// `shard-N`, where parameters are known: parameters, gradients and state in N parts, as FSDP has them. With
 /// `-zero1` only state, with `-zero2` state and gradients.
-pub(super) fn shard<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
-    let parameters = scene.of_category(Category::Parameter);
+pub(super) fn shard<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
+    let parameters = scene.run.of_category(Category::Parameter);
     if parameters.is_empty() {
         return Vec::new();
     }
-    let state = scene.of_category(Category::OptimizerState);
-    let gradients = scene.of_category(Category::Gradient);
+    let state = scene.run.of_category(Category::OptimizerState);
+    let gradients = scene.run.of_category(Category::Gradient);
     if state.is_empty() && gradients.is_empty() {
         return Vec::new();
     }
@@ -59,7 +59,7 @@ pub(super) fn shard<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
 }
 
 fn stage<'a>(scene: &Scene<'_>, id: String, what: &str, ranks: u32, parts: Vec<AllocId>) -> Offer<'a> {
-    let is_inferred = scene.are_inferred(&parts);
+    let is_inferred = scene.run.are_inferred(&parts);
     let title = format!("shard {what} over {ranks} devices");
     let change = (Part::Place, Effort::Equipment);
     let code = match id.rsplit_once('-') {

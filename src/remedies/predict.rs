@@ -20,7 +20,7 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
 /// Try the remedies that apply, or those of them that are wanted. Without a wish, the best are tried in pairs, too.
 pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> Predictions {
-    let program = Program::recorded(scene.timeline);
+    let program = Program::recorded(scene.run.timeline);
     let (offers, baseline) =
         rayon::join(|| offers(scene, &program, wanted), || Tried::recorded(scene, &program));
     let (singles, mut not_offered) = combinations(&offers, wanted);
@@ -51,7 +51,7 @@ pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> 
 /// Try only the remedies that save most and, if the program does not fit, settings and pairs: for recordings of which few
 /// answers are wanted soon.
 pub(super) fn predict_best(scene: &Scene<'_>, progress: Progress<'_>) -> Predictions {
-    let program = Program::recorded(scene.timeline);
+    let program = Program::recorded(scene.run.timeline);
     let (offers, baseline) =
         rayon::join(|| offers(scene, &program, &[]), || Tried::recorded(scene, &program));
     let (settings, others): (Vec<&Offer<'_>>, Vec<&Offer<'_>>) =
@@ -99,7 +99,7 @@ fn predictions(
         if baseline.fits() == Some(false) { Least::of(scene, program, &all) } else { Least::default() };
     Predictions {
         baseline: baseline.figures,
-        until: Until::of(scene.timeline),
+        until: Until::of(scene.run.timeline),
         fits: baseline.fits(),
         margin: baseline.margin,
         capacity: baseline.limit_bytes,
@@ -113,15 +113,15 @@ fn predictions(
 }
 
 /// Trials of many combinations.
-struct Trials<'s> {
-    scene: &'s Scene<'s>,
+struct Trials<'s, 'r> {
+    scene: &'s Scene<'r>,
     program: Program<'s>,
     done: AtomicUsize,
     total: usize,
     progress: Progress<'s>,
 }
 
-impl Trials<'_> {
+impl Trials<'_, '_> {
     /// Try combinations, in parallel. The outcomes are in the same order.
     fn run<'o, 'a>(
         &self,
@@ -144,7 +144,7 @@ impl Trials<'_> {
 }
 
 /// All offers that apply, with the settings that are wanted besides.
-fn offers<'a>(scene: &'a Scene<'a>, program: &Program<'_>, wanted: &[Wanted]) -> Vec<Offer<'a>> {
+fn offers<'a>(scene: &'a Scene<'_>, program: &Program<'_>, wanted: &[Wanted]) -> Vec<Offer<'a>> {
     let is_asked =
         |family: &&Family| wanted.is_empty() || wanted.iter().any(|wanted| wanted.is_of(family.ids));
     let families: Vec<&Family> = FAMILIES.iter().filter(is_asked).collect();

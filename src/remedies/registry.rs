@@ -10,7 +10,7 @@ pub(super) struct Family {
     /// The ids that it may offer; `N` and `NAME=VALUE` stand for others.
     pub(super) ids: &'static [&'static str],
     /// What it offers for a recording. An id that is not known to apply is not offered.
-    pub(super) offers: for<'a> fn(&'a Scene<'a>) -> Vec<Offer<'a>>,
+    pub(super) offers: for<'a> fn(&'a Scene<'_>) -> Vec<Offer<'a>>,
 }
 
 /// All families.

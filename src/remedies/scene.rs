@@ -1,123 +1,33 @@
 //! A recording with everything that remedies ask about it.
 
-use crate::analysis::{Attribution, Basis, Category, TorchOperation, by_function, printable};
-use crate::model::{AllocId, Frame, FrameId, Snapshot, StackId, Timeline};
+use crate::program::{Computation, Run, Workload};
 use crate::simulator::{Device, Subject};
+use std::sync::OnceLock;
 
-/// One device of a file, with what its allocations are for and how its allocator behaves.
+/// A recorded run, with what its program does and how its allocator behaves.
 #[derive(Debug)]
 pub struct Scene<'a> {
-    /// The file.
-    pub snapshot: &'a Snapshot,
-    /// The device.
-    pub timeline: &'a Timeline,
-    /// Categories, phases and iterations.
-    pub attribution: &'a Attribution,
+    pub(super) run: Run<'a>,
     /// The recording, ready to be simulated.
-    pub subject: &'a Subject,
+    pub(super) subject: &'a Subject,
     /// The device's memory; a capacity that the user asks about is in it.
-    pub device: Device,
+    pub(super) device: Device,
+    workload: OnceLock<Workload<'a>>,
 }
 
-impl Scene<'_> {
-    /// What an allocation is for.
-    #[inline]
-    pub(super) fn category(&self, id: AllocId) -> Category {
-        self.attribution.categories.get(id)
+impl<'a> Scene<'a> {
+    /// A run that can be simulated, on a device.
+    pub fn new(run: Run<'a>, subject: &'a Subject, device: Device) -> Self {
+        Self { run, subject, device, workload: OnceLock::new() }
     }
 
-    /// Whether the category of an allocation is only inferred.
-    pub(super) fn is_inferred(&self, id: AllocId) -> bool {
-        self.attribution.categories.basis(id) == Basis::Inferred
+    /// What the program does.
+    pub(super) fn workload(&self) -> &Workload<'a> {
+        self.workload.get_or_init(|| Workload::of(self.run))
     }
 
-    /// Whether most bytes of some allocations have an inferred category.
-    pub(super) fn are_inferred(&self, ids: &[AllocId]) -> bool {
-        let bytes = |id: &AllocId| i128::from(self.timeline.size(*id).max(0));
-        let all: i128 = ids.iter().map(bytes).sum();
-        let inferred: i128 = ids.iter().filter(|&&id| self.is_inferred(id)).map(bytes).sum();
-        all < inferred * 2
-    }
-
-    /// The allocations of a category, in their order.
-    pub(super) fn of_category(&self, category: Category) -> Vec<AllocId> {
-        self.timeline.ids().filter(|&id| self.category(id) == category).collect()
-    }
-
-    /// Requested bytes of an allocation.
-    #[inline]
-    pub(super) fn bytes(&self, id: AllocId) -> u64 {
-        self.timeline.size(id).max(0).unsigned_abs()
-    }
-
-    /// Whether some frame of the file has a property, which is asked with its file and function.
-    pub(super) fn has_frame(&self, has: impl Fn(&str, &str) -> bool + Send + Sync) -> bool {
-        self.per_frame(has).contains(&true)
-    }
-
-    /// The stacks of the file that have a frame with a property, which is asked with the frame's file and function.
-    pub(super) fn stacks_with(&self, has: impl Fn(&str, &str) -> bool + Send + Sync) -> StackSet {
-        self.stacks_with_before(has, |_, _| false)
-    }
-
-    /// The stacks of the file that have a frame which computes something.
-    pub(super) fn stacks_that(&self, compute: impl Fn(TorchOperation) -> bool + Send + Sync) -> StackSet {
-        self.stacks_with(|file, name| compute(TorchOperation::of(file, name)))
-    }
-
-    /// The stacks of the file that have a frame with a property, and none with another further in.
-    pub(super) fn stacks_with_before(
-        &self,
-        has: impl Fn(&str, &str) -> bool + Send + Sync,
-        ends: impl Fn(&str, &str) -> bool + Send + Sync,
-    ) -> StackSet {
-        let frames =
-            self.per_frame(
-                |file, name| {
-                    if has(file, name) { Some(true) } else { ends(file, name).then_some(false) }
-                },
-            );
-        let told = |stack: StackId| {
-            let mut told = self.frames_of(stack).iter().filter_map(|frame| *frames.get(frame.index())?);
-            told.next().unwrap_or(false)
-        };
-        StackSet(self.stack_ids().map(told).collect())
-    }
-
-    /// Of each stack, the innermost frame with a property.
-    pub(super) fn first_frames(
-        &self,
-        has: impl Fn(&str, &str) -> bool + Send + Sync,
-    ) -> Vec<Option<FrameId>> {
-        let frames = self.per_frame(has);
-        let has = |frame: &FrameId| frames.get(frame.index()).copied().unwrap_or(false);
-        self.stack_ids().map(|stack| self.frames_of(stack).iter().copied().find(has)).collect()
-    }
-
-    /// Something about each frame of the file, which is asked with its file and function, once for each pair of them.
-    fn per_frame<T: Copy + Send + Sync>(&self, ask: impl Fn(&str, &str) -> T + Send + Sync) -> Vec<T> {
-        by_function(self.snapshot, |Frame { file, name, .. }| {
-            let text = |id| printable(self.snapshot, id);
-            ask(&text(file).replace('\\', "/"), &text(name))
-        })
-    }
-
-    fn stack_ids(&self) -> impl Iterator<Item = StackId> + use<> {
-        (0..self.snapshot.stacks.len() as u32).map(StackId)
-    }
-
-    fn frames_of(&self, stack: StackId) -> &[FrameId] {
-        self.snapshot.stacks.frames(stack)
-    }
-}
-
-/// A set of stacks.
-#[derive(Debug)]
-pub(super) struct StackSet(Vec<bool>);
-
-impl StackSet {
-    /// Whether a stack is in the set.
-    pub(super) fn has(&self, stack: StackId) -> bool {
-        self.0.get(stack.index()).copied().unwrap_or(false)
+    /// What the program's passes compute.
+    pub(super) fn computation(&self) -> &Computation<'a> {
+        &self.workload().computation
     }
 }

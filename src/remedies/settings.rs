@@ -13,7 +13,7 @@ pub(super) fn parse(id: &str) -> Option<(&str, &str)> {
 }
 
 /// The settings that are worth a try, one change each.
-pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
+pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let variable = scene.subject.recorded_settings().variable;
     useful_changes(scene.subject).into_iter().map(|(name, value)| offer(variable, name, value)).collect()
 }

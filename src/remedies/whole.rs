@@ -5,6 +5,7 @@ use super::predict::{Progress, predict, predict_best};
 use super::scene::Scene;
 use crate::analysis::Attribution;
 use crate::model::{DeviceId, Snapshot, Timeline};
+use crate::program::Run;
 use crate::simulator::Subject;
 
 /// In recordings with more events than these, only the best remedies are replayed, since each takes a good part of a second.
@@ -34,7 +35,7 @@ pub fn predict_all_while(
     }
     let subject = Subject::new(snapshot, timeline);
     let device = subject.device().with_capacity(capacity_bytes);
-    let scene = Scene { snapshot, timeline, attribution, subject: &subject, device };
+    let scene = Scene::new(Run { snapshot, timeline, attribution }, &subject, device);
     let is_large = MANY_EVENTS < timeline.events.len();
     Some(if is_large { predict_best(&scene, progress) } else { predict(&scene, &[], progress) })
 }

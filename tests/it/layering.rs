@@ -27,7 +27,7 @@ const WORLD: &[&str] = &["std::fs", "std::thread", "egui", "eframe", "rfd", "cla
 /// What answers are written with.
 const OUTPUT_FORMATS: &[&str] = &["serde_json", "csv", "inferno", "png"];
 
-const LAYERS: [Layer; 20] = [
+const LAYERS: [Layer; 21] = [
     Layer { name: "units", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "pickle", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "json", knows: &["pickle"], is_without: &["std::path"] },
@@ -35,6 +35,7 @@ const LAYERS: [Layer; 20] = [
     Layer { name: "model", knows: &[], is_without: &["std::path", "serde_json"] },
     Layer { name: "analysis", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
     Layer { name: "simulator", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
+    Layer { name: "program", knows: &["model", "analysis"], is_without: OUTPUT_FORMATS },
     Layer {
         name: "diagnosis",
         knows: &["units", "model", "analysis", "simulator"],
@@ -42,7 +43,7 @@ const LAYERS: [Layer; 20] = [
     },
     Layer {
         name: "remedies",
-        knows: &["units", "model", "analysis", "simulator", "diagnosis"],
+        knows: &["units", "model", "analysis", "program", "simulator", "diagnosis"],
         is_without: OUTPUT_FORMATS,
     },
     Layer { name: "ranks", knows: &["units", "model", "analysis", "diagnosis"], is_without: OUTPUT_FORMATS },
@@ -73,6 +74,7 @@ const LAYERS: [Layer; 20] = [
             "notes",
             "analysis",
             "cut",
+            "program",
             "simulator",
             "diagnosis",
             "ranks",
@@ -93,6 +95,7 @@ const LAYERS: [Layer; 20] = [
             "model",
             "notes",
             "analysis",
+            "program",
             "simulator",
             "diagnosis",
             "ranks",

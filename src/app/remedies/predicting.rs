@@ -4,6 +4,7 @@ use crate::analysis::Attribution;
 use crate::app::work::watch::Watch;
 use crate::app::work::worker::Task;
 use crate::model::Recording;
+use crate::program::Run;
 use crate::remedies::{Predictions, Progress, Scene, predict};
 use crate::simulator::{Device, Fidelity, Subject};
 use std::sync::{Arc, OnceLock};
@@ -61,13 +62,8 @@ impl PredictTask {
             Some(bytes) => Device { capacity_bytes: Some(bytes), allowed_bytes: None, ..subject.device() },
             None => subject.device(),
         };
-        let scene = Scene {
-            snapshot,
-            timeline: self.recording.timeline(),
-            attribution: &self.attribution,
-            subject,
-            device,
-        };
+        let run = Run { snapshot, timeline: self.recording.timeline(), attribution: &self.attribution };
+        let scene = Scene::new(run, subject, device);
         let predictions = predict(&scene, &[], progress);
         Arc::new(RemediesResponse { predictions, fidelity: subject.fidelity() })
     }

@@ -1,32 +1,31 @@
 //! Smaller batches with as many more passes before each step.
 
 use crate::model::{AllocId, EventIx, Moment, StackId};
-use crate::remedies::gate::{BatchSize, has_backward};
+use crate::program::BatchSize;
+use crate::program::{Dependence, Pass};
+use crate::remedies::gate::has_backward;
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
-use crate::remedies::training::{Pass, Role, Training};
 use crate::simulator::{Point, Program, Row};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// `half-batch` and `quarter-batch`, where a recording shows training.
-pub(super) fn offers<'a>(scene: &'a Scene<'a>, training: &Arc<Training>) -> Vec<Offer<'a>> {
-    if training.spans.passes().next().is_none() {
+pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
+    if scene.computation().spans.passes().next().is_none() {
         return Vec::new();
     }
     let has_backward = has_backward(scene);
     // What has one sample cannot be halved.
     let condition =
-        if BatchSize::of(scene) == BatchSize::Unknown { ", if it has more than one sample" } else { "" };
+        if BatchSize::of(&scene.run) == BatchSize::Unknown { ", if it has more than one sample" } else { "" };
     let times =
         |parts| if has_backward { format!(", {parts} times before each step") } else { String::new() };
     [("half-batch", "half", 2), ("quarter-batch", "a quarter of", 4)]
         .into_iter()
         .map(|(id, share, parts)| {
-            let training = Arc::clone(training);
             let title =
                 format!("compute {share} the batch at a time{times}{condition}", times = times(parts));
-            let change = move |program: &mut Program<'_>| micro_batches(scene, &training, program, parts);
+            let change = move |program: &mut Program<'_>| micro_batches(scene, program, parts);
             Offer::new(id, title, (Part::Batch, Effort::Time), change)
                 .code(code(parts, has_backward))
                 .cost("the same results, but for batch norm; smaller kernels may run slower")
@@ -46,15 +45,15 @@ fn code(parts: u32, has_backward: bool) -> String {
 
 /// Each pass becomes several with a part of the batch. All but the first run while the gradients of those before are there,
 /// into which they add theirs; so the last of them stands for all.
-fn micro_batches(scene: &Scene<'_>, training: &Training, program: &mut Program<'_>, parts: u32) {
+fn micro_batches(scene: &Scene<'_>, program: &mut Program<'_>, parts: u32) {
     let share = 1.0 / f64::from(parts);
-    let kept = kept_across_passes(scene, training);
-    scale(training, program, share, |id| kept.binary_search(&id).is_err());
-    for pass in training.spans.passes() {
+    let kept = kept_across_passes(scene);
+    scale(scene, program, share, |id| kept.binary_search(&id).is_err());
+    for pass in scene.computation().spans.passes() {
         let range = Moment(pass.events.start)..Moment(pass.events.end);
-        for id in scene.timeline.lifetimes.started_between(range.start, range.end) {
-            if training.role(id) == Role::Gradient {
-                accumulate(scene, training, program, id, EventIx(pass.events.start));
+        for id in scene.run.timeline.lifetimes.started_between(range.start, range.end) {
+            if scene.computation().dependence(id) == Dependence::Gradient {
+                accumulate(scene, program, id, EventIx(pass.events.start));
             }
         }
     }
@@ -62,21 +61,22 @@ fn micro_batches(scene: &Scene<'_>, training: &Training, program: &mut Program<'
 
 /// What passes leave behind for longer than until the end of the next one, in the order of ids. Each smaller pass leaves its
 /// part of it, which together is as much.
-fn kept_across_passes(scene: &Scene<'_>, training: &Training) -> Vec<AllocId> {
-    let lifetimes = &scene.timeline.lifetimes;
-    let passes: Vec<&Pass> = training.spans.passes().collect();
+fn kept_across_passes(scene: &Scene<'_>) -> Vec<AllocId> {
+    let lifetimes = &scene.run.timeline.lifetimes;
+    let passes: Vec<&Pass> = scene.computation().spans.passes().collect();
     let mut kept = Vec::new();
     for (pass, next) in passes.iter().zip(passes.iter().skip(1)) {
         let made = lifetimes.started_between(Moment(pass.events.start), Moment(pass.events.end));
         let is_kept =
-            |&id: &AllocId| scene.timeline.gone(id).is_none_or(|gone| Moment(next.events.end) < gone);
+            |&id: &AllocId| scene.run.timeline.gone(id).is_none_or(|gone| Moment(next.events.end) < gone);
         kept.extend(made.filter(is_kept));
     }
     // The last pass has no next one that would show it, but was made by the same code.
     if let Some(last) = passes.last() {
         let code: BTreeSet<(StackId, i64)> = kept.iter().map(|&id| made_by(scene, id)).collect();
         let made = lifetimes.started_between(Moment(last.events.start), Moment(last.events.end));
-        let is_like = |&id: &AllocId| scene.timeline.gone(id).is_none() && code.contains(&made_by(scene, id));
+        let is_like =
+            |&id: &AllocId| scene.run.timeline.gone(id).is_none() && code.contains(&made_by(scene, id));
         kept.extend(made.filter(is_like));
     }
     kept.sort_unstable();
@@ -85,34 +85,30 @@ fn kept_across_passes(scene: &Scene<'_>, training: &Training) -> Vec<AllocId> {
 
 /// The stack and the size of an allocation.
 fn made_by(scene: &Scene<'_>, id: AllocId) -> (StackId, i64) {
-    (scene.timeline.stack(id), scene.timeline.size(id))
+    (scene.run.timeline.stack(id), scene.run.timeline.size(id))
 }
 
 /// Multiply what depends on the batch of a pass.
-pub(super) fn scale_batch(training: &Training, program: &mut Program<'_>, factor: f64) {
-    scale(training, program, factor, |_| true);
+pub(super) fn scale_batch(scene: &Scene<'_>, program: &mut Program<'_>, factor: f64) {
+    scale(scene, program, factor, |_| true);
 }
 
-fn scale(training: &Training, program: &mut Program<'_>, factor: f64, is_scaled: impl Fn(AllocId) -> bool) {
-    let factor_of = |id| if training.role(id) == Role::Batch && is_scaled(id) { factor } else { 1.0 };
+fn scale(scene: &Scene<'_>, program: &mut Program<'_>, factor: f64, is_scaled: impl Fn(AllocId) -> bool) {
+    let factor_of = |id| {
+        if scene.computation().dependence(id) == Dependence::Batch && is_scaled(id) { factor } else { 1.0 }
+    };
     for id in program.timeline().ids() {
         program.scale(id, factor_of(id));
     }
     program.scale_added(factor_of);
-    program.scale_failed(|event| if training.pass_at(event).is_some() { factor } else { 1.0 });
+    program.scale_failed(|event| if scene.computation().pass_at(event).is_some() { factor } else { 1.0 });
 }
 
 /// Have a gradient from the start of its pass on, and add a fresh one to it where the backward makes it.
-fn accumulate(
-    scene: &Scene<'_>,
-    training: &Training,
-    program: &mut Program<'_>,
-    id: AllocId,
-    start: EventIx,
-) {
-    let Some(made) = scene.timeline.lifetimes.start(id).event() else { return };
+fn accumulate(scene: &Scene<'_>, program: &mut Program<'_>, id: AllocId, start: EventIx) {
+    let Some(made) = scene.run.timeline.lifetimes.start(id).event() else { return };
     let bytes = program.row(id).bytes;
     program.make_at(id, Point::before(start, 0));
-    let end = training.frees.first_older_after(made, id).map_or(Point::NEVER, Point::at);
+    let end = scene.computation().frees.first_older_after(made, id).map_or(Point::NEVER, Point::at);
     program.add(id, Row { bytes, start: Point::at(made), end });
 }

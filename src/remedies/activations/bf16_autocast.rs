@@ -4,18 +4,16 @@
 //! parameters; norms, softmax and losses compute in fp32; the rest takes the type of what came before it. Where values of both
 //! types meet, as a residual stream and what is added to it right before a norm, the result is fp32.
 
-use super::attention::{self, Attention};
-use super::loss::{self, Loss};
-use super::number_types::NumberTypes;
 use crate::analysis::TorchOperation;
 use crate::model::{AllocId, EventIx, Moment};
+use crate::program::Attention;
+use crate::program::Loss;
+use crate::program::{Dependence, Operation, OperationKind, Pass, Span};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
-use crate::remedies::training::{Operation, OperationKind, Pass, Role, Span, Training};
 use crate::simulator::{Point, Program, Row};
 use foldhash::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// What autocast changes.
 #[derive(Debug, Default)]
@@ -52,23 +50,19 @@ impl Changes {
 }
 
 /// `bf16-autocast`, unless the recording shows numbers of half the width already.
-pub(super) fn offer<'a>(
-    scene: &'a Scene<'a>,
-    training: &Arc<Training>,
-    types: &Arc<NumberTypes>,
-) -> Option<Offer<'a>> {
-    let has_stacks = !scene.snapshot.frames.is_empty();
-    if types.are_half || !has_stacks || !training.has_backward() {
+pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+    let has_stacks = !scene.run.snapshot.frames.is_empty();
+    if scene.workload().number_types().are_half || !has_stacks || !scene.computation().has_backward() {
         return None;
     }
-    let changes = find_changes(scene, training, types);
+    let changes = find_changes(scene);
     // Products have no frame of their own where functions call them rather than modules: then nothing tells what halves.
     if changes.factors.values().all(|&factor| 1.0 <= factor) {
         return None;
     }
     let change = move |program: &mut Program<'_>| changes.apply(scene, program);
     // How often cells of recurrent networks copy their weights depends on how they are called.
-    let has_cells = scene.has_frame(|file, name| {
+    let has_cells = scene.run.has_frame(|file, name| {
         TorchOperation::of(file, name) == TorchOperation::Recurrent && name == "forward"
     });
     let offer =
@@ -84,15 +78,15 @@ pub(super) fn offer<'a>(
 }
 
 /// What autocast changes in all passes, and in calls that belong to them.
-fn find_changes(scene: &Scene<'_>, training: &Training, types: &NumberTypes) -> Changes {
-    let known = Known::of(scene, training);
+fn find_changes(scene: &Scene<'_>) -> Changes {
+    let known = Known::of(scene);
     let mut changes = Changes::default();
-    for span in training.spans.iter() {
+    for span in scene.computation().spans.iter() {
         match span {
-            Span::Pass(pass) => changes.add(changes_of_pass(scene, training, types, &known, pass)),
+            Span::Pass(pass) => changes.add(changes_of_pass(scene, &known, pass)),
             Span::Eval(events, true) => {
-                let operations = training.operations(scene, events.clone());
-                follow(scene, types, &operations, &known, &mut changes);
+                let operations = scene.computation().operations(events);
+                follow(scene, &operations, &known, &mut changes);
             }
             Span::Eval(..) => {}
         }
@@ -101,9 +95,9 @@ fn find_changes(scene: &Scene<'_>, training: &Training, types: &NumberTypes) -> 
 }
 
 /// What is known besides single operations, in order.
-struct Known {
-    losses: Vec<Loss>,
-    attention: Vec<Attention>,
+struct Known<'a> {
+    losses: &'a [Loss],
+    attention: &'a [Attention],
     /// All scores of attention, and the last of each.
     scores: HashSet<AllocId>,
     last_scores: HashSet<AllocId>,
@@ -111,15 +105,15 @@ struct Known {
     has_accelerate: bool,
 }
 
-impl Known {
-    fn of(scene: &Scene<'_>, training: &Training) -> Self {
-        let attention = attention::find(scene, training);
+impl<'a> Known<'a> {
+    fn of(scene: &'a Scene<'_>) -> Self {
+        let attention = scene.workload().attention();
         Self {
-            losses: loss::find(scene, training),
+            losses: scene.workload().losses(),
             scores: attention.iter().flat_map(|attention| attention.scores.iter().copied()).collect(),
             last_scores: attention.iter().filter_map(|attention| attention.scores.last().copied()).collect(),
             attention,
-            has_accelerate: scene.has_frame(|file, _| file.contains("/accelerate/")),
+            has_accelerate: scene.run.has_frame(|file, _| file.contains("/accelerate/")),
         }
     }
 }
@@ -131,25 +125,19 @@ fn within<'k, T>(all: &'k [T], ids: &Range<AllocId>, first: impl Fn(&T) -> Alloc
     all.get(start..end).unwrap_or_default()
 }
 
-fn changes_of_pass(
-    scene: &Scene<'_>,
-    training: &Training,
-    types: &NumberTypes,
-    known: &Known,
-    pass: &Pass,
-) -> Changes {
+fn changes_of_pass(scene: &Scene<'_>, known: &Known<'_>, pass: &Pass) -> Changes {
     let mut out = Changes::default();
-    let operations = training.operations(scene, pass.events.start..pass.backward);
-    follow(scene, types, &operations, known, &mut out);
-    add_weight_copies(scene, training, pass, &operations, &mut out);
-    let lifetimes = &scene.timeline.lifetimes;
+    let operations = scene.computation().operations(&(pass.events.start..pass.backward));
+    follow(scene, &operations, known, &mut out);
+    add_weight_copies(scene, pass, &operations, &mut out);
+    let lifetimes = &scene.run.timeline.lifetimes;
     let first_after = |event: u32| lifetimes.first_after(Moment(event)).unwrap_or(AllocId(u32::MAX));
     let ids = first_after(pass.events.start)..first_after(pass.events.end);
-    for attention in within(&known.attention, &ids, |attention| attention.scores[0]) {
-        softmax_in_fp32(scene, types, pass, attention, &mut out);
+    for attention in within(known.attention, &ids, |attention| attention.scores[0]) {
+        softmax_in_fp32(scene, pass, attention, &mut out);
     }
-    halve_gradients(scene, training, pass, &operations, &mut out);
-    for loss in within(&known.losses, &ids, |loss| loss.logarithms) {
+    halve_gradients(scene, pass, &operations, &mut out);
+    for loss in within(known.losses, &ids, |loss| loss.logarithms) {
         loss_in_fp32(scene, loss, &mut out);
         if known.has_accelerate {
             returned_in_fp32(scene, loss, &mut out);
@@ -159,18 +147,12 @@ fn changes_of_pass(
 }
 
 fn recorded_end(scene: &Scene<'_>, id: AllocId) -> Point {
-    scene.timeline.lifetimes.end(id).map_or(Point::NEVER, Point::of)
+    scene.run.timeline.lifetimes.end(id).map_or(Point::NEVER, Point::of)
 }
 
 /// Follow types through the operations of a forward.
-fn follow(
-    scene: &Scene<'_>,
-    types: &NumberTypes,
-    operations: &[Operation],
-    known: &Known,
-    out: &mut Changes,
-) {
-    let lifetimes = &scene.timeline.lifetimes;
+fn follow(scene: &Scene<'_>, operations: &[Operation], known: &Known<'_>, out: &mut Changes) {
+    let lifetimes = &scene.run.timeline.lifetimes;
     let start = |operation: &Operation| lifetimes.start(operation.ids[0]).event().unwrap_or(EventIx(0));
     let mut is_half = false;
     // The value that products take as their input, and the first operation after those products.
@@ -178,12 +160,12 @@ fn follow(
     for (index, operation) in operations.iter().enumerate() {
         let next = operations.get(index + 1);
         let over = next.map_or(Point::NEVER, |next| Point::before(start(next), 0));
-        let main = operation.main(scene);
+        let main = operation.main(&scene.run);
         let was_half = is_half;
         let before = index.checked_sub(1).map(|before| &operations[before]);
         is_half = gives_half(known, before, operation, next, was_half);
         if is_half {
-            let halved = operation.ids.iter().filter(|&&id| !types.is_mask(id));
+            let halved = operation.ids.iter().filter(|&&id| !scene.workload().number_types().is_mask(id));
             halved.for_each(|&id| {
                 out.factors.insert(id, 0.5);
             });
@@ -209,7 +191,7 @@ fn follow(
 
 /// Whether an operation gives numbers in bf16, after one that does or does not.
 fn gives_half(
-    known: &Known,
+    known: &Known<'_>,
     before: Option<&Operation>,
     operation: &Operation,
     next: Option<&Operation>,
@@ -245,67 +227,52 @@ fn cast_input(
 }
 
 /// Parameters that are multiplied by have a copy in bf16 from their first use until their gradient is computed.
-fn add_weight_copies(
-    scene: &Scene<'_>,
-    training: &Training,
-    pass: &Pass,
-    operations: &[Operation],
-    out: &mut Changes,
-) {
-    let lifetimes = &scene.timeline.lifetimes;
+fn add_weight_copies(scene: &Scene<'_>, pass: &Pass, operations: &[Operation], out: &mut Changes) {
+    let lifetimes = &scene.run.timeline.lifetimes;
     let ids = lifetimes.started_between(Moment(pass.backward), Moment(pass.events.end));
-    let gradients: Vec<AllocId> =
-        ids.filter(|&id| matches!(training.role(id), Role::Gradient | Role::FreshGradient)).collect();
+    let gradients: Vec<AllocId> = ids
+        .filter(|&id| {
+            matches!(scene.computation().dependence(id), Dependence::Gradient | Dependence::FreshGradient)
+        })
+        .collect();
     let embeddings = operations.iter().filter(|operation| operation.kind == OperationKind::Embedding).count();
     let cast = &gradients[..gradients.len().saturating_sub(embeddings)];
     let backward = f64::from((pass.events.end - pass.backward).max(1));
     let forward = f64::from(pass.backward - pass.events.start);
-    for &id in cast.iter().filter(|&&id| training.role(id) == Role::Gradient) {
+    for &id in cast.iter().filter(|&&id| scene.computation().dependence(id) == Dependence::Gradient) {
         let Some(made) = lifetimes.start(id).event() else { continue };
         // The backward goes through the layers in the opposite order.
         let share = f64::from(pass.events.end - made.0) / backward;
         let first = pass.events.start + (forward * share) as u32;
         out.added.push((id, 0.5, Point::before(EventIx(first.min(pass.backward)), 2), Point::at(made)));
-        let over = training.frees.first_older_after(made, id).map_or(Point::NEVER, Point::at);
+        let over = scene.computation().frees.first_older_after(made, id).map_or(Point::NEVER, Point::at);
         out.added.push((id, 0.5, Point::at(made), over));
     }
 }
 
 /// Gradients have the types of what they are the gradients of; those of a size have the type of most of that size.
-fn halve_gradients(
-    scene: &Scene<'_>,
-    training: &Training,
-    pass: &Pass,
-    operations: &[Operation],
-    out: &mut Changes,
-) {
+fn halve_gradients(scene: &Scene<'_>, pass: &Pass, operations: &[Operation], out: &mut Changes) {
     let mut votes: HashMap<u64, i64> = HashMap::default();
     for &id in operations.iter().flat_map(|operation| &operation.ids) {
         let is_half = out.factors.contains_key(&id);
-        *votes.entry(scene.bytes(id)).or_default() += if is_half { 1 } else { -1 };
+        *votes.entry(scene.run.bytes(id)).or_default() += if is_half { 1 } else { -1 };
     }
-    let ids = scene.timeline.lifetimes.started_between(Moment(pass.backward), Moment(pass.events.end));
-    for id in ids.filter(|&id| training.role(id) == Role::Batch) {
-        if votes.get(&scene.bytes(id)).is_some_and(|&votes| 0 < votes) {
+    let ids = scene.run.timeline.lifetimes.started_between(Moment(pass.backward), Moment(pass.events.end));
+    for id in ids.filter(|&id| scene.computation().dependence(id) == Dependence::Batch) {
+        if votes.get(&scene.run.bytes(id)).is_some_and(|&votes| 0 < votes) {
             out.factors.insert(id, 0.5);
         }
     }
 }
 
 /// Scores are in bf16, their softmax in fp32; what is multiplied with the values is a copy in bf16.
-fn softmax_in_fp32(
-    scene: &Scene<'_>,
-    types: &NumberTypes,
-    pass: &Pass,
-    attention: &Attention,
-    out: &mut Changes,
-) {
-    let lifetimes = &scene.timeline.lifetimes;
-    let whole = attention.scores.iter().copied().filter(|&id| scene.bytes(id) == attention.bytes);
+fn softmax_in_fp32(scene: &Scene<'_>, pass: &Pass, attention: &Attention, out: &mut Changes) {
+    let lifetimes = &scene.run.timeline.lifetimes;
+    let whole = attention.scores.iter().copied().filter(|&id| scene.run.bytes(id) == attention.bytes);
     let (kept, brief): (Vec<AllocId>, Vec<AllocId>) =
         whole.partition(|&id| lifetimes.end(id).is_none_or(|end| pass.backward < end.0));
     let halve = |out: &mut Changes, id: AllocId| {
-        if !types.is_mask(id) {
+        if !scene.workload().number_types().is_mask(id) {
             out.factors.insert(id, 0.5);
         }
     };
@@ -327,7 +294,7 @@ fn softmax_in_fp32(
 
 /// The logarithms of a loss are in fp32, beside a copy of the logits; so is their gradient, but not that of the logits.
 fn loss_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
-    let lifetimes = &scene.timeline.lifetimes;
+    let lifetimes = &scene.run.timeline.lifetimes;
     let start =
         lifetimes.start(loss.logarithms).event().map_or(Point::START, |event| Point::before(event, 0));
     let end = recorded_end(scene, loss.logarithms);
@@ -353,7 +320,7 @@ fn loss_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
 
 /// accelerate turns what a model returns into fp32. The logits themselves go with the graph.
 fn returned_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
-    let lifetimes = &scene.timeline.lifetimes;
+    let lifetimes = &scene.run.timeline.lifetimes;
     let Some(&logits) = loss.forward.last() else { return };
     let start = lifetimes.start(loss.logarithms).event().map_or(Point::START, |event| Point::after(event, 1));
     out.added.push((logits, 1.0, start, recorded_end(scene, logits)));

@@ -1,42 +1,34 @@
 //! A whole model in bf16.
 
-use super::attention;
-use super::loss::{self, Loss};
-use super::number_types::NumberTypes;
 use crate::analysis::Category;
 use crate::model::AllocId;
+use crate::program::Dependence;
+use crate::program::Loss;
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
-use crate::remedies::training::{Role, Training};
 use crate::simulator::{Point, Program, Row};
 use foldhash::HashSet;
-use std::sync::Arc;
 
 /// `bf16-model`, unless the recording shows numbers of half the width already.
-pub(super) fn offer<'a>(
-    scene: &'a Scene<'a>,
-    training: &Arc<Training>,
-    types: &Arc<NumberTypes>,
-) -> Option<Offer<'a>> {
+pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+    let workload = scene.workload();
+    let types = workload.number_types();
     // What only computes results is mostly in numbers of two bytes already.
-    let trains = training.has_backward();
-    if types.are_half || !(trains || types.are_wide) {
+    if types.are_half || !(workload.computation.has_backward() || types.are_wide) {
         return None;
     }
     let is_inferred = !types.are_wide;
-    let (training, types) = (Arc::clone(training), Arc::clone(types));
-    let upcast: Vec<Loss> = loss::find(scene, &training).into_iter().filter(|loss| loss.is_upcast).collect();
+    let upcast: Vec<&Loss> = workload.losses().iter().filter(|loss| loss.is_upcast).collect();
     let in_fp32: HashSet<AllocId> =
         upcast.iter().flat_map(|loss| loss.backward.iter().copied().chain([loss.logarithms])).collect();
-    let (copies, whole) = upcasts(scene, &training);
+    let (copies, whole) = upcasts(scene);
     let in_fp32: HashSet<AllocId> = in_fp32.into_iter().chain(whole).collect();
     let change = move |program: &mut Program<'_>| {
-        for loss in &upcast {
+        for &loss in &upcast {
             add_upcast(scene, program, loss);
         }
-        let factor_of =
-            |id| if is_halved(scene, &training, &types, id) && !in_fp32.contains(&id) { 0.5 } else { 1.0 };
-        for id in scene.timeline.ids() {
+        let factor_of = |id| if is_halved(scene, id) && !in_fp32.contains(&id) { 0.5 } else { 1.0 };
+        for id in scene.run.timeline.ids() {
             program.scale(id, factor_of(id));
         }
         program.scale_added(factor_of);
@@ -68,38 +60,39 @@ const FP32_SOFTMAX: [&str; 12] = [
 ];
 
 /// Copies in fp32 that code of transformers makes in a model of another type: of what norms normalize, and of softmax.
-fn upcasts(scene: &Scene<'_>, training: &Training) -> (Vec<(AllocId, Row)>, Vec<AllocId>) {
-    let of_transformers = scene.stacks_with(|file, _| file.contains("/transformers/models/"));
-    let softmax = scene.stacks_with(|file, _| {
+fn upcasts(scene: &Scene<'_>) -> (Vec<(AllocId, Row)>, Vec<AllocId>) {
+    let of_transformers = scene.run.stacks_with(|file, _| file.contains("/transformers/models/"));
+    let softmax = scene.run.stacks_with(|file, _| {
         let base = file.rsplit('/').next().unwrap_or(file);
         file.contains("/transformers/models/") && FP32_SOFTMAX.iter().any(|word| base.contains(word))
     });
-    let lifetimes = &scene.timeline.lifetimes;
+    let lifetimes = &scene.run.timeline.lifetimes;
     let end = |id: AllocId| lifetimes.end(id).map_or(Point::NEVER, Point::of);
     let mut added = Vec::new();
-    for span in training.spans.iter() {
-        let operations = training.operations(scene, span.forward());
+    for span in scene.computation().spans.iter() {
+        let operations = scene.computation().operations(&span.forward());
         let norms = operations.chunk_by(|a, b| a.is_written_norm && b.is_written_norm && a.is_with(b));
         for norm in norms.filter(|norm| norm[0].is_written_norm) {
-            let first = norm[0].main(scene);
-            let is_known = of_transformers.has(scene.timeline.stack(first));
+            let first = norm[0].main(&scene.run);
+            let is_known = of_transformers.has(scene.run.timeline.stack(first));
             let kept = norm.iter().flat_map(|operation| &operation.ids).map(|&id| end(id)).max();
             if let (Some(start), Some(end)) = (lifetimes.start(first).event().filter(|_| is_known), kept) {
-                let bytes = scene.bytes(first);
+                let bytes = scene.run.bytes(first);
                 added.push((first, Row { bytes, start: Point::before(start, 0), end }));
             }
         }
     }
     let mut whole = Vec::new();
-    for attention in attention::find(scene, training) {
-        let is_whole =
-            |id: &AllocId| scene.bytes(*id) == attention.bytes && softmax.has(scene.timeline.stack(*id));
+    for attention in scene.workload().attention() {
+        let is_whole = |id: &AllocId| {
+            scene.run.bytes(*id) == attention.bytes && softmax.has(scene.run.timeline.stack(*id))
+        };
         let Some(result) = attention.scores.iter().copied().filter(is_whole).max_by_key(|&id| end(id)) else {
             continue;
         };
         whole.push(result);
         if let Some(start) = lifetimes.start(result).event() {
-            let bytes = scene.bytes(result) / 2;
+            let bytes = scene.run.bytes(result) / 2;
             added.push((result, Row { bytes, start: Point::after(start, 0), end: end(result) }));
         }
     }
@@ -108,14 +101,14 @@ fn upcasts(scene: &Scene<'_>, training: &Training) -> (Vec<(AllocId, Row)>, Vec<
 
 /// A copy of the logits in fp32, from before their logarithms until the loss is computed.
 fn add_upcast(scene: &Scene<'_>, program: &mut Program<'_>, loss: &Loss) {
-    let lifetimes = &scene.timeline.lifetimes;
+    let lifetimes = &scene.run.timeline.lifetimes;
     let (Some(start), Some(next)) =
         (lifetimes.start(loss.logarithms).event(), lifetimes.first_after(lifetimes.start(loss.logarithms)))
     else {
         return;
     };
     let Some(end) = (next.0..).map(AllocId).take_while(|id| id.index() < lifetimes.len()).find_map(|id| {
-        let is_elsewhere = scene.timeline.stack(id) != scene.timeline.stack(loss.logarithms);
+        let is_elsewhere = scene.run.timeline.stack(id) != scene.run.timeline.stack(loss.logarithms);
         lifetimes.start(id).event().filter(|_| is_elsewhere)
     }) else {
         return;
@@ -125,10 +118,12 @@ fn add_upcast(scene: &Scene<'_>, program: &mut Program<'_>, loss: &Loss) {
 }
 
 fn recorded_end(scene: &Scene<'_>, id: AllocId) -> Point {
-    scene.timeline.lifetimes.end(id).map_or(Point::NEVER, Point::of)
+    scene.run.timeline.lifetimes.end(id).map_or(Point::NEVER, Point::of)
 }
 
 /// Whether an allocation holds numbers of the model's type.
-fn is_halved(scene: &Scene<'_>, training: &Training, types: &NumberTypes, id: AllocId) -> bool {
-    training.role(id) != Role::Workspace && scene.category(id) != Category::Input && !types.is_mask(id)
+fn is_halved(scene: &Scene<'_>, id: AllocId) -> bool {
+    scene.computation().dependence(id) != Dependence::Workspace
+        && scene.run.category(id) != Category::Input
+        && !scene.workload().number_types().is_mask(id)
 }

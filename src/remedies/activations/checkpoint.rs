@@ -1,10 +1,11 @@
 //! Activation checkpointing of the repeated blocks of a model.
 
 use super::evaluation::keeps_graph;
+use super::without_graph::without_graph;
 use crate::model::{AllocId, EventIx, Moment};
+use crate::program::{Dependence, OperationKind, Pass};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
-use crate::remedies::training::{Pass, Role, Training};
 use crate::simulator::{Point, Program, Row};
 use foldhash::HashMap;
 use std::ops::Range;
@@ -19,6 +20,10 @@ struct Block {
     events: Range<u32>,
     /// What it returns.
     output: AllocId,
+    /// When the program needs that no more, if only the block itself keeps it for the backward.
+    consumed: Option<Point>,
+    /// What it is called with, as far as that was made in this pass.
+    input: Option<AllocId>,
     /// What it keeps for the backward besides.
     inner: Vec<AllocId>,
     /// Where each of these is gone if nothing is kept for the backward.
@@ -29,7 +34,7 @@ struct Block {
 
 impl Block {
     fn inner_bytes(&self, scene: &Scene<'_>) -> u64 {
-        self.inner.iter().fold(0, |sum: u64, &id| sum.saturating_add(scene.bytes(id)))
+        self.inner.iter().fold(0, |sum: u64, &id| sum.saturating_add(scene.run.bytes(id)))
     }
 }
 
@@ -37,16 +42,15 @@ impl Block {
 type Blocks = Vec<Vec<Block>>;
 
 /// `checkpoint-all`, `checkpoint-half` and `checkpoint-largest`, where stacks show repeated blocks in training.
-pub(super) fn offers<'a>(scene: &'a Scene<'a>, training: &Arc<Training>) -> Vec<Offer<'a>> {
-    let passes = training.spans.passes();
-    let mut blocks: Blocks = passes.map(|pass| find(scene, training, pass)).collect();
-    let with_graph = training.spans.evals().filter(|events| keeps_graph(scene, training, events));
+pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
+    let passes = scene.computation().spans.passes();
+    let mut blocks: Blocks = passes.map(|pass| find(scene, pass)).collect();
+    let with_graph = scene.computation().spans.evals().filter(|events| keeps_graph(scene, events));
     // transformers checkpoints while it trains only.
-    let only_in_training = scene.stacks_with(|file, _| file.ends_with("transformers/modeling_layers.py"));
+    let only_in_training = scene.run.stacks_with(|file, _| file.ends_with("transformers/modeling_layers.py"));
     let is_checkpointed =
-        |block: &Block| !only_in_training.has(scene.timeline.stack(AllocId(block.ids.start)));
-    let in_eval =
-        |events| find(scene, training, &as_pass(events)).into_iter().filter(is_checkpointed).collect();
+        |block: &Block| !only_in_training.has(scene.run.timeline.stack(AllocId(block.ids.start)));
+    let in_eval = |events| find(scene, &as_pass(events)).into_iter().filter(is_checkpointed).collect();
     blocks.extend(with_graph.map(in_eval));
     let count = blocks.iter().map(Vec::len).max().unwrap_or(0);
     if count == 0 {
@@ -55,10 +59,10 @@ pub(super) fn offers<'a>(scene: &'a Scene<'a>, training: &Arc<Training>) -> Vec<
     let blocks = Arc::new(blocks);
     let is_whole = blocks.iter().flatten().any(|block| block.backward.is_some());
     let offer = |id: &str, title: String, chosen: fn(&[Block], &Scene<'_>) -> Vec<bool>| {
-        let (blocks, training) = (Arc::clone(&blocks), Arc::clone(training));
+        let blocks = Arc::clone(&blocks);
         let change = move |program: &mut Program<'_>| {
             for of_pass in blocks.iter() {
-                checkpoint(scene, &training, program, of_pass, &chosen(of_pass, scene));
+                checkpoint(scene, program, of_pass, &chosen(of_pass, scene));
             }
         };
         let offer = Offer::new(id, title, (Part::Checkpoints, Effort::Time), change)
@@ -86,12 +90,14 @@ fn as_pass(events: &Range<u32>) -> Pass {
 }
 
 /// The blocks of a pass, with what they keep.
-fn find(scene: &Scene<'_>, training: &Training, pass: &Pass) -> Vec<Block> {
-    let blocks = training.blocks(scene, pass.events.start..pass.backward);
-    let mut blocks: Vec<Block> =
-        blocks.into_iter().filter_map(|ids| block(scene, training, pass, ids)).collect();
+fn find(scene: &Scene<'_>, pass: &Pass) -> Vec<Block> {
+    let blocks = scene.computation().blocks(&(pass.events.start..pass.backward));
+    let mut blocks: Vec<Block> = blocks.into_iter().filter_map(|ids| block(scene, pass, ids)).collect();
     let forward = pass.events.start..pass.backward;
-    let ends: HashMap<AllocId, Point> = training.without_graph(scene, &forward).into_iter().collect();
+    let ends: HashMap<AllocId, Point> = without_graph(scene, &forward).into_iter().collect();
+    for index in 0..blocks.len() {
+        blocks[index].input = input(scene, pass, &blocks[..=index]);
+    }
     for block in &mut blocks {
         let over = Point::before(EventIx(block.events.end), 0);
         let end = |id| ends.get(id).map_or(over, |&end| over.min(end));
@@ -100,15 +106,14 @@ fn find(scene: &Scene<'_>, training: &Training, pass: &Pass) -> Vec<Block> {
     blocks
 }
 
-fn block(scene: &Scene<'_>, training: &Training, pass: &Pass, ids: Range<u32>) -> Option<Block> {
-    let lifetimes = &scene.timeline.lifetimes;
+fn block(scene: &Scene<'_>, pass: &Pass, ids: Range<u32>) -> Option<Block> {
+    let lifetimes = &scene.run.timeline.lifetimes;
     let start = lifetimes.start(AllocId(ids.start)).event()?.0;
     let next = lifetimes.first_after(lifetimes.start(AllocId(ids.end - 1)));
     let after = next.and_then(|id| lifetimes.start(id).event()).map_or(pass.backward, |event| event.0);
     let events = start..after.min(pass.backward);
     let is_kept = |id: &AllocId| {
-        matches!(training.role(*id), Role::Batch | Role::EvalBatch)
-            && lifetimes.end(*id).is_none_or(|end| events.end < end.0)
+        scene.computation().depends_on_batch(*id) && lifetimes.end(*id).is_none_or(|end| events.end < end.0)
     };
     let kept: Vec<AllocId> = ids.clone().map(AllocId).filter(is_kept).collect();
     let output = output(scene, &kept)?;
@@ -117,37 +122,62 @@ fn block(scene: &Scene<'_>, training: &Training, pass: &Pass, ids: Range<u32>) -
         lifetimes.end(*id).is_some_and(|end| end.0 <= pass.events.end) || pass.backward == pass.events.end
     };
     let inner: Vec<AllocId> = kept.into_iter().filter(|&id| id != output).filter(goes).collect();
-    let backward = backward_start(scene, training, pass, &ids, &inner);
-    Some(Block { ids, events, output, inner, ends: Vec::new(), backward })
+    let (ends, input) = (Vec::new(), None);
+    let mut block = Block { ids, events, output, consumed: None, input, inner, ends, backward: None };
+    block.backward = backward_start(scene, pass, &block);
+    block.consumed = next.and_then(|next| consumed(scene, &block, next));
+    Some(block)
+}
+
+/// When what a block returns is needed no more, though it stays until the backward: the last operation of the block, an activation
+/// function, keeps it, and what follows it in the program's own code, as `x + block(x)` does, makes something of its size from it.
+fn consumed(scene: &Scene<'_>, block: &Block, next: AllocId) -> Option<Point> {
+    let kind = |id| scene.computation().operation_kind(id);
+    let keeps_result = matches!(kind(block.output), OperationKind::Same | OperationKind::Fp32);
+    let is_arithmetic =
+        kind(next) == OperationKind::Own && scene.run.bytes(next) == scene.run.bytes(block.output);
+    let made = scene.run.timeline.lifetimes.start(next).event();
+    made.filter(|_| keeps_result && is_arithmetic).map(|made| Point::after(made, 0))
+}
+
+/// What the last of some blocks is called with: the newest that is there when it begins, and was made since the block before it or
+/// is what that block returned.
+fn input(scene: &Scene<'_>, pass: &Pass, blocks: &[Block]) -> Option<AllocId> {
+    let lifetimes = &scene.run.timeline.lifetimes;
+    let (block, before) = blocks.split_last()?;
+    let before = before.last();
+    let pass_start = lifetimes.first_after(Moment(pass.events.start))?.0;
+    let is_there = |id: &AllocId| {
+        scene.computation().depends_on_batch(*id)
+            && lifetimes.end(*id).is_none_or(|end| block.events.start < end.0)
+    };
+    let between = before.map_or(pass_start, |before| before.ids.end)..block.ids.start;
+    between.rev().map(AllocId).find(is_there).or(before.map(|before| before.output))
 }
 
 /// The largest of what its last operation keeps.
 fn output(scene: &Scene<'_>, kept: &[AllocId]) -> Option<AllocId> {
-    let stack = scene.timeline.stack(*kept.last()?);
-    let of_last = kept.iter().rev().take_while(|&&id| scene.timeline.stack(id) == stack);
-    of_last.copied().max_by_key(|&id| (scene.bytes(id), id))
+    let stack = scene.run.timeline.stack(*kept.last()?);
+    let of_last = kept.iter().rev().take_while(|&&id| scene.run.timeline.stack(id) == stack);
+    of_last.copied().max_by_key(|&id| (scene.run.bytes(id), id))
 }
 
 /// The event after which the backward of a block begins: the last at which the backward of what comes after it gave back
 /// something that the forward had kept.
-fn backward_start(
-    scene: &Scene<'_>,
-    training: &Training,
-    pass: &Pass,
-    ids: &Range<u32>,
-    inner: &[AllocId],
-) -> Option<EventIx> {
+fn backward_start(scene: &Scene<'_>, pass: &Pass, block: &Block) -> Option<EventIx> {
     if pass.backward == pass.events.end {
         return None;
     }
-    let lifetimes = &scene.timeline.lifetimes;
-    let ends = inner.iter().filter_map(|&id| lifetimes.end(id)?.event());
+    let lifetimes = &scene.run.timeline.lifetimes;
+    let ends = block.inner.iter().filter_map(|&id| lifetimes.end(id)?.event());
     let first = ends.filter(|end| pass.backward <= end.0).min()?;
+    // What comes after a block keeps what the block returned.
     let is_of_later = |event: &u32| {
-        let id = training.frees.at(*event);
-        id.is_some_and(|id| {
+        scene.computation().frees.at(*event).is_some_and(|id| {
             let made = lifetimes.start(id).0;
-            !ids.contains(&id.0) && pass.events.start < made && made <= pass.backward
+            (id == block.output || !block.ids.contains(&id.0))
+                && pass.events.start < made
+                && made <= pass.backward
         })
     };
     let last = (pass.backward..first.0).rev().find(is_of_later);
@@ -155,20 +185,17 @@ fn backward_start(
 }
 
 /// Keep of some blocks only what they return, and compute the rest again right before their backward.
-fn checkpoint(
-    scene: &Scene<'_>,
-    training: &Training,
-    program: &mut Program<'_>,
-    blocks: &[Block],
-    chosen: &[bool],
-) {
-    for (index, block) in blocks.iter().enumerate().filter(|&(index, _)| chosen[index]) {
+fn checkpoint(scene: &Scene<'_>, program: &mut Program<'_>, blocks: &[Block], chosen: &[bool]) {
+    for (block, _) in blocks.iter().zip(chosen).filter(|(_, is_chosen)| **is_chosen) {
         if let Some(backward) = block.backward {
-            compute_again(scene, training, program, block, backward);
-            // The input of a block is kept until its backward: it is what the block before returned.
-            if let Some(before) = index.checked_sub(1).map(|before| &blocks[before]) {
-                program.keep_until(before.output, Point::after(backward, block.events.len() as u32 + 1));
+            compute_again(scene, program, block, backward);
+            // The input of a block is kept until its backward.
+            if let Some(input) = block.input {
+                program.keep_until(input, Point::after(backward, block.events.len() as u32 + 1));
             }
+        }
+        if let Some(consumed) = block.consumed {
+            program.free_at(block.output, consumed);
         }
         for (&id, &end) in block.inner.iter().zip(&block.ends) {
             program.free_at(id, end);
@@ -177,25 +204,21 @@ fn checkpoint(
 }
 
 /// Allocate again what a block allocated, up to the last that its backward needs.
-fn compute_again(
-    scene: &Scene<'_>,
-    training: &Training,
-    program: &mut Program<'_>,
-    block: &Block,
-    backward: EventIx,
-) {
-    let Some(&last) = block.inner.last() else { return };
+fn compute_again(scene: &Scene<'_>, program: &mut Program<'_>, block: &Block, backward: EventIx) {
+    let is_made_again = |id: AllocId| id != block.output || block.consumed.is_some();
+    let returned = block.consumed.map(|_| block.output);
+    let Some(last) = block.inner.last().copied().max(returned) else { return };
     let again = |moment: Moment| {
         let event = moment.event().map_or(0, |event| event.0);
         Point::after(backward, event.saturating_sub(block.events.start) + 1)
     };
-    let lifetimes = &scene.timeline.lifetimes;
-    for id in (block.ids.start..=last.0).map(AllocId).filter(|&id| id != block.output) {
+    let lifetimes = &scene.run.timeline.lifetimes;
+    for id in (block.ids.start..=last.0).map(AllocId).filter(|&id| is_made_again(id)) {
         let row = program.row(id);
         let start = again(lifetimes.start(id));
         let end = match lifetimes.end(id) {
             Some(end) if end.0 <= block.events.end => again(end),
-            _ if training.role(id) == Role::Fixed => continue,
+            _ if scene.computation().dependence(id) == Dependence::Fixed => continue,
             _ => row.end,
         };
         program.add(id, Row { bytes: row.bytes, start, end });

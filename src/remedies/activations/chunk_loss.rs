@@ -1,25 +1,22 @@
 //! A loss over many classes, computed for some of the positions at a time.
 
-use super::loss::{self, Loss};
+use crate::program::{Dependence, Loss};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
-use crate::remedies::training::{Role, Training};
 use crate::simulator::{Point, Program, Row};
-use std::sync::Arc;
 
 /// The number of chunks in the code that is shown: more save little, as the rest of the pass stays.
 const CHUNKS: f64 = 8.0;
 
 /// `chunk-loss`, where logits are larger than what else a pass keeps.
-pub(super) fn offer<'a>(scene: &'a Scene<'a>, training: &Arc<Training>) -> Option<Offer<'a>> {
-    let losses = loss::find(scene, training);
+pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+    let losses = scene.workload().losses();
     if losses.is_empty() {
         return None;
     }
-    let training = Arc::clone(training);
     let change = move |program: &mut Program<'_>| {
-        for loss in &losses {
-            in_chunks(scene, &training, program, loss);
+        for loss in losses {
+            in_chunks(scene, program, loss);
         }
     };
     let offer = Offer::new("chunk-loss", "compute the loss in chunks", (Part::Loss, Effort::Time), change);
@@ -37,11 +34,12 @@ pub(super) fn offer<'a>(scene: &'a Scene<'a>, training: &Arc<Training>) -> Optio
 
 /// One chunk of everything at a time, once in the forward and once more in the backward; the weight of the last layer gets a
 /// gradient from each.
-fn in_chunks(scene: &Scene<'_>, training: &Training, program: &mut Program<'_>, loss: &Loss) {
+fn in_chunks(scene: &Scene<'_>, program: &mut Program<'_>, loss: &Loss) {
     for &id in loss.forward.iter().chain(&loss.backward) {
         program.scale(id, 1.0 / CHUNKS);
     }
-    let over = scene.timeline.lifetimes.start(loss.logarithms).event().map(|event| Point::after(event, 0));
+    let over =
+        scene.run.timeline.lifetimes.start(loss.logarithms).event().map(|event| Point::after(event, 0));
     // Shifted copies of the logits are not needed where the hidden states are shifted instead.
     let copies = loss.forward.iter().skip(1).rev().skip(1);
     copies.for_each(|&id| program.leave_out(id));
@@ -49,18 +47,18 @@ fn in_chunks(scene: &Scene<'_>, training: &Training, program: &mut Program<'_>, 
         let row = program.row(id);
         if let Some(&first) = loss.backward.first() {
             // The chunk is there again as long as its gradients are computed.
-            let end = scene.timeline.lifetimes.end(loss.logarithms).map_or(Point::NEVER, Point::of);
+            let end = scene.run.timeline.lifetimes.end(loss.logarithms).map_or(Point::NEVER, Point::of);
             program.add(id, Row { start: program.row(first).start, end, ..row });
         }
         program.free_at(id, over.unwrap_or(row.end));
     }
     let Some(&last) = loss.backward.last() else { return };
-    let lifetimes = &scene.timeline.lifetimes;
+    let lifetimes = &scene.run.timeline.lifetimes;
     let Some(end) = lifetimes.end(last) else { return };
     let made = lifetimes.started_between(lifetimes.start(last), end);
-    for id in made.filter(|&id| training.role(id) == Role::Gradient) {
+    for id in made.filter(|&id| scene.computation().dependence(id) == Dependence::Gradient) {
         if let Some(start) = lifetimes.start(id).event() {
-            let end = training.frees.first_older_after(start, id).map_or(Point::NEVER, Point::at);
+            let end = scene.computation().frees.first_older_after(start, id).map_or(Point::NEVER, Point::at);
             program.add(id, Row { bytes: program.row(id).bytes, start: Point::at(start), end });
         }
     }

@@ -1,17 +1,16 @@
 //! Evaluation that keeps no graph.
 
+use super::without_graph::without_graph;
 use crate::model::{AllocId, Moment};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
-use crate::remedies::training::{Role, Training};
 use crate::simulator::{Point, Program};
 use std::ops::Range;
 
 /// `eval-no-grad`, where an evaluation keeps a graph.
-pub(super) fn offer<'a>(scene: &'a Scene<'a>, training: &Training) -> Option<Offer<'a>> {
-    let with_graph = training.spans.evals().filter(|events| keeps_graph(scene, training, events));
-    let ends: Vec<(AllocId, Point)> =
-        with_graph.flat_map(|events| training.without_graph(scene, events)).collect();
+pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+    let with_graph = scene.computation().spans.evals().filter(|events| keeps_graph(scene, events));
+    let ends: Vec<(AllocId, Point)> = with_graph.flat_map(|events| without_graph(scene, events)).collect();
     if ends.is_empty() {
         return None;
     }
@@ -35,15 +34,15 @@ pub(super) fn offer<'a>(scene: &'a Scene<'a>, training: &Training) -> Option<Off
 const GRAPH_PART: usize = 4;
 
 /// Whether an evaluation keeps a graph.
-pub(super) fn keeps_graph(scene: &Scene<'_>, training: &Training, events: &Range<u32>) -> bool {
+pub(super) fn keeps_graph(scene: &Scene<'_>, events: &Range<u32>) -> bool {
     let range = events.start as usize + 1..events.end as usize + 1;
-    let Some((peak, _)) = scene.timeline.active.peak_in(range) else { return false };
-    let lifetimes = &scene.timeline.lifetimes;
-    let is_value = |id: &AllocId| matches!(training.role(*id), Role::Batch | Role::EvalBatch);
+    let Some((peak, _)) = scene.run.timeline.active.peak_in(range) else { return false };
+    let lifetimes = &scene.run.timeline.lifetimes;
+    let is_value = |id: &AllocId| scene.computation().depends_on_batch(*id);
     let made = lifetimes.started_between(Moment(events.start), peak).filter(is_value).count();
     let is_there =
         |id: AllocId| lifetimes.start(id) <= peak && lifetimes.end(id).is_none_or(|end| peak < end);
-    let ends = training.without_graph(scene, events).into_iter();
+    let ends = without_graph(scene, events).into_iter();
     let kept = ends.filter(|&(id, end)| is_there(id) && end <= Point::of(peak)).count();
     made < kept * GRAPH_PART
 }

@@ -3,7 +3,6 @@
 use super::batch::scale_batch;
 use crate::remedies::outcome::{Figures, LargestBatch, Trust};
 use crate::remedies::scene::Scene;
-use crate::remedies::training::Training;
 use crate::simulator::Program;
 
 /// Factors from this to its inverse are searched: further from the recorded batch, kernels and their workspaces are others.
@@ -20,11 +19,10 @@ const STEP: f64 = 0.04;
 /// if none within reach fits. `baseline` is what the recorded program takes.
 pub(in crate::remedies) fn largest_batch(scene: &Scene<'_>, baseline: Figures) -> Option<LargestBatch> {
     let limit = scene.device.limit_bytes()?;
-    let training = Training::of(scene);
-    training.spans.passes().next()?;
+    scene.computation().spans.passes().next()?;
     let scaled = |factor: f64| {
-        let mut program = Program::recorded(scene.timeline);
-        scale_batch(&training, &mut program, factor);
+        let mut program = Program::recorded(scene.run.timeline);
+        scale_batch(scene, &mut program, factor);
         program
     };
     // What the cache leaves unused grows with what is requested.
@@ -38,7 +36,7 @@ pub(in crate::remedies) fn largest_batch(scene: &Scene<'_>, baseline: Figures) -
     };
     let first = largest(1.0 / MAX_FACTOR, MAX_FACTOR, has_room)?;
     let factor = (0..4).map(|step| first * (1.0 - STEP * f64::from(step))).find(|&factor| fits(factor))?;
-    let is_whole = training.spans.passes().all(|pass| pass.backward < pass.events.end);
+    let is_whole = scene.computation().spans.passes().all(|pass| pass.backward < pass.events.end);
     Some(LargestBatch {
         factor,
         is_more: MAX_FACTOR <= first,

@@ -15,12 +15,13 @@ pub(super) fn is_kept_by_graphs(scene: &Scene<'_>, program: &Program<'_>, offer:
     if offer.part != Part::Evaluation {
         return true;
     }
-    let roles: Vec<FrameRole> =
-        (0..scene.snapshot.frames.len() as u32).map(|index| FrameRole::of(scene, FrameId(index))).collect();
+    let roles: Vec<FrameRole> = (0..scene.run.snapshot.frames.len() as u32)
+        .map(|index| FrameRole::of(scene, FrameId(index)))
+        .collect();
     let of_evaluation = |id: AllocId| {
-        let phase = scene.attribution.phases.phase_at(scene.timeline.lifetimes.start(id));
+        let phase = scene.run.attribution.phases.phase_at(scene.run.timeline.lifetimes.start(id));
         !matches!(phase, Phase::Forward | Phase::Backward | Phase::Optimizer)
-            && may_keep_graph(scene, &roles, scene.timeline.stack(id))
+            && may_keep_graph(scene, &roles, scene.run.timeline.stack(id))
     };
     program.touched_by(&changed(program, &[offer])).all(of_evaluation)
 }
@@ -28,7 +29,7 @@ pub(super) fn is_kept_by_graphs(scene: &Scene<'_>, program: &Program<'_>, offer:
 /// Whether code keeps a graph, as far as its frames tell: no model is called under `no_grad`, and the innermost function that is
 /// named for what it does does not train. A function that a module calls may do without gradients for itself.
 fn may_keep_graph(scene: &Scene<'_>, roles: &[FrameRole], stack: StackId) -> bool {
-    let frames = scene.snapshot.stacks.frames(stack);
+    let frames = scene.run.snapshot.stacks.frames(stack);
     let role = |frame: &FrameId| roles.get(frame.index()).copied().unwrap_or(FrameRole::Other);
     let from_outermost = || frames.iter().rev().map(role);
     let is_outside = |role: &FrameRole| *role != FrameRole::Module;
@@ -52,7 +53,7 @@ enum FrameRole {
 
 impl FrameRole {
     fn of(scene: &Scene<'_>, frame: FrameId) -> Self {
-        let frame = site_frame(scene.snapshot, frame);
+        let frame = site_frame(scene.run.snapshot, frame);
         let file = frame.file.replace('\\', "/");
         let name = frame.name.rsplit('.').next().unwrap_or(&frame.name).to_ascii_lowercase();
         if DECORATORS.iter().any(|ending| file.ends_with(ending)) {

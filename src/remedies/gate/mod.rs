@@ -3,20 +3,18 @@
 //! Offers rest on rules of thumb. Each check here asks for a fact that an offer of its kind cannot do without, or for a figure that
 //! cannot be otherwise. What fails one is dropped, and a debug log says why.
 
-mod attention;
-mod batch_size;
 mod evaluation;
 mod setting;
 #[cfg(test)]
 mod tests;
 
-pub(super) use batch_size::BatchSize;
 pub(super) use setting::outlasts_the_request;
 
 use super::offer::{Combination, Offer, Part};
 use super::scene::Scene;
 use super::tried::{Tried, changed};
 use crate::analysis::{Category, Phase};
+use crate::program::{BatchSize, is_attention_fused};
 use crate::simulator::Program;
 
 /// A check of an offer, before it is tried.
@@ -31,7 +29,7 @@ const OFFER_CHECKS: [OfferCheck; 4] = [
     OfferCheck {
         name: "attention-is-not-fused",
         reason: "attention is fused already, as a frame says",
-        holds: |scene, _, offer| offer.part != Part::Attention || !attention::is_fused(scene),
+        holds: |scene, _, offer| offer.part != Part::Attention || !is_attention_fused(&scene.run),
     },
     OfferCheck {
         name: "graph-of-an-evaluation",
@@ -41,7 +39,7 @@ const OFFER_CHECKS: [OfferCheck; 4] = [
     OfferCheck {
         name: "more-than-one-sample",
         reason: "the batch has one sample",
-        holds: |scene, _, offer| offer.part != Part::Batch || BatchSize::of(scene) != BatchSize::One,
+        holds: |scene, _, offer| offer.part != Part::Batch || BatchSize::of(&scene.run) != BatchSize::One,
     },
     OfferCheck {
         name: "backward-was-recorded",
@@ -73,7 +71,7 @@ pub(super) fn is_possible(
 ) -> bool {
     let changed = changed(program, combination);
     let may_change_parameters = combination.iter().any(|offer| changes_parameters(offer.part));
-    let stays = |id| !may_change_parameters && scene.category(id) == Category::Parameter;
+    let stays = |id| !may_change_parameters && scene.run.category(id) == Category::Parameter;
     let least = program.untouched_by(&changed, stays).peak().bytes;
     let peak = tried.figures.peak_requested;
     if peak < least {
@@ -100,7 +98,7 @@ fn changes_parameters(part: Part) -> bool {
 
 /// Whether a backward was recorded.
 pub(super) fn has_backward(scene: &Scene<'_>) -> bool {
-    scene.attribution.phases.phases.iter().any(|start| start.phase == Phase::Backward)
+    scene.run.attribution.phases.phases.iter().any(|start| start.phase == Phase::Backward)
 }
 
 /// Whether a change lowers what is requested or reserved at the peak, or makes the program fit.

@@ -10,7 +10,7 @@ use crate::remedies::scene::Scene;
 /// did before. Only where memory was in pieces, that they are put together is all that was missing.
 pub(in crate::remedies) fn outlasts_the_request(scene: &Scene<'_>, combination: &[&Offer<'_>]) -> bool {
     let is_setting = |offer: &&Offer<'_>| matches!(offer.change, Change::Setting(..));
-    scene.timeline.ooms.is_empty()
+    scene.run.timeline.ooms.is_empty()
         || !combination.iter().all(is_setting)
-        || is_fragmentation(scene.snapshot, scene.timeline, scene.attribution)
+        || is_fragmentation(scene.run.snapshot, scene.run.timeline, scene.run.attribution)
 }

@@ -4,6 +4,7 @@ use super::is_possible;
 use crate::analysis::program_fixture::{BACKWARD, DATA, LOAD, Program as Recorded, STATE, ZERO_GRAD};
 use crate::analysis::{Attribution, Category, UserRules};
 use crate::model::{AllocId, RecordedTensor, RecordedTensors, ShapeId, Snapshot};
+use crate::program::Run;
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::predict::predict;
 use crate::remedies::scene::Scene;
@@ -64,7 +65,8 @@ fn on_scene<R>(snapshot: &Snapshot, ask: impl FnOnce(&Scene<'_>) -> R) -> R {
     let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
     let subject = Subject::new(snapshot, timeline);
     let device = Device::default();
-    ask(&Scene { snapshot, timeline, attribution: &attribution, subject: &subject, device })
+    let run = Run { snapshot, timeline, attribution: &attribution };
+    ask(&Scene::new(run, &subject, device))
 }
 
 /// Whether a smaller batch is among the remedies, and whether something else is.
@@ -84,16 +86,16 @@ fn a_batch_of_one_sample_is_not_split() {
 }
 
 /// An offer that leaves out what is of a category.
-fn without<'a>(scene: &'a Scene<'a>, part: Part, category: Category) -> Offer<'a> {
+fn without<'a>(scene: &'a Scene<'_>, part: Part, category: Category) -> Offer<'a> {
     Offer::new("without", "leave something out", (part, Effort::Lines), move |program| {
-        program.leave_out_all(&scene.of_category(category));
+        program.leave_out_all(&scene.run.of_category(category));
     })
 }
 
 #[test]
 fn no_prediction_is_below_what_the_change_leaves() {
     on_scene(&trained(), |scene| {
-        let program = Program::recorded(scene.timeline);
+        let program = Program::recorded(scene.run.timeline);
         let recorded = Tried::recorded(scene, &program);
         let offer = without(scene, Part::Checkpoints, Category::Activation);
         let mut tried = Tried::of(scene, &program, &recorded, &[&offer]);
@@ -109,7 +111,7 @@ fn no_prediction_is_below_what_the_change_leaves() {
 #[test]
 fn only_what_changes_parameters_may_go_below_them() {
     on_scene(&trained(), |scene| {
-        let program = Program::recorded(scene.timeline);
+        let program = Program::recorded(scene.run.timeline);
         let recorded = Tried::recorded(scene, &program);
         let is_possible = |part| {
             let offer = without(scene, part, Category::Parameter);

@@ -4,22 +4,22 @@ mod kept;
 mod reappearing;
 
 use super::offer::{Effort, Offer, Part};
-use super::passes::passes;
 use super::scene::Scene;
 use crate::model::AllocId;
+use crate::program::training_steps;
 use kept::kept;
 use reappearing::Reappearing;
 
 /// `zero-grad-none`, where gradients are still there when the program goes on after a step.
-pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
-    let passes = passes(scene);
-    let kept = kept(scene, &passes);
+pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
+    let steps = training_steps(&scene.run);
+    let kept = kept(scene, &steps);
     if kept.is_empty() {
         return Vec::new();
     }
     let ids: Vec<AllocId> = kept.iter().map(|gradient| gradient.id).collect();
-    let is_inferred = scene.are_inferred(&ids);
-    let remade = Reappearing::of(scene, &passes, &kept);
+    let is_inferred = scene.run.are_inferred(&ids);
+    let remade = Reappearing::of(scene, &steps, &kept);
     let change = (Part::Gradients, Effort::Argument);
     let offer =
         Offer::new("zero-grad-none", "free gradients right after each step", change, move |program| {

@@ -5,7 +5,7 @@
 
 use super::kept::Kept;
 use crate::model::{AllocId, EventIx, Moment, Timeline};
-use crate::remedies::passes::Pass;
+use crate::program::TrainingStep;
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
 use std::collections::BTreeMap;
@@ -21,14 +21,14 @@ pub(super) struct Reappearing {
 }
 
 impl Reappearing {
-    /// Find them: a gradient that was kept through several passes reappears in each but the first.
-    pub(super) fn of(scene: &Scene<'_>, passes: &[Pass], kept: &[Kept]) -> Self {
-        let timeline = scene.timeline;
+    /// Find them: a gradient that was kept through several steps reappears in each but the first.
+    pub(super) fn of(scene: &Scene<'_>, steps: &[TrainingStep], kept: &[Kept]) -> Self {
+        let timeline = scene.run.timeline;
         let mut out = Self::default();
-        for (number, pass) in passes.iter().enumerate() {
+        for (number, step) in steps.iter().enumerate() {
             let is_reused = |gradient: &&Kept| {
                 let end = timeline.lifetimes.end(gradient.id);
-                gradient.pass < number && end.is_none_or(|end| pass.backward_end < end.0)
+                gradient.step < number && end.is_none_or(|end| step.backward_end < end.0)
             };
             let mut by_size: BTreeMap<i64, Vec<AllocId>> = BTreeMap::new();
             for gradient in kept.iter().filter(is_reused) {
@@ -37,27 +37,27 @@ impl Reappearing {
             if by_size.is_empty() {
                 continue;
             }
-            let until = pass.over.map_or(Point::NEVER, |over| Point::before(over, 0));
-            let made = by_sizes(timeline, &pass.first_backward, &by_size);
+            let until = step.over.map_or(Point::NEVER, |over| Point::before(over, 0));
+            let made = by_sizes(timeline, &step.first_backward, &by_size);
             for (size, gradients) in by_size {
                 let made = made.get(&size).map(Vec::as_slice).unwrap_or_default();
-                out.pass(timeline, pass, (&gradients, made), until);
+                out.add_step(timeline, step, (&gradients, made), until);
             }
         }
         out
     }
 
     /// The gradients of one size, and what a backward makes of that size.
-    fn pass(
+    fn add_step(
         &mut self,
         timeline: &Timeline,
-        pass: &Pass,
+        step: &TrainingStep,
         (gradients, made): (&[AllocId], &[AllocId]),
         until: Point,
     ) {
         let found = places(timeline, gradients, made);
         self.kept.extend(found.iter().map(|&id| (id, until)));
-        let at = Point::before(EventIx(pass.backward_end), 0);
+        let at = Point::before(EventIx(step.backward_end), 0);
         for &id in gradients.iter().skip(found.len()) {
             let bytes = timeline.size(id).max(0).unsigned_abs();
             self.added.push((id, Row { bytes, start: at, end: until }));

@@ -21,13 +21,13 @@ const LEFT_PART: u64 = 100;
 
 /// What earlier iterations left behind, where it is a leak to speak of; nothing otherwise.
 fn left_by_leak(scene: &Scene<'_>) -> Vec<LeftBehind> {
-    let mut left = left_behind(scene.snapshot, scene.timeline, scene.attribution);
+    let mut left = left_behind(scene.run.snapshot, scene.run.timeline, scene.run.attribution);
     if !left.is_empty() {
         left.extend(more_left::outliving(scene, &left));
         left.sort_by_key(|left| left.id);
     }
-    let left_bytes = left.iter().fold(0u64, |sum, left| sum.saturating_add(scene.bytes(left.id)));
-    let peak_bytes = scene.timeline.active.peak().1.max(0).unsigned_abs();
+    let left_bytes = left.iter().fold(0u64, |sum, left| sum.saturating_add(scene.run.bytes(left.id)));
+    let peak_bytes = scene.run.timeline.active.peak().1.max(0).unsigned_abs();
     if left_bytes < peak_bytes / LEFT_PART {
         left.clear();
     }
@@ -39,12 +39,12 @@ const EVALUATION_NOTE: &str = "What is kept is taken to be freed as soon as the 
      backward, the graph of a call of the model may be there for longer or shorter than that.";
 
 /// `detach`, where memory of earlier iterations is retained.
-pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
+pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let left = left_by_leak(scene);
     let is_of_evaluation = left.iter().any(|left| {
-        let made = scene.timeline.lifetimes.start(left.id);
-        scene.category(left.id) == Category::Activation
-            && scene.attribution.phases.phase_at(made) == Phase::Eval
+        let made = scene.run.timeline.lifetimes.start(left.id);
+        scene.run.category(left.id) == Category::Activation
+            && scene.run.attribution.phases.phase_at(made) == Phase::Eval
     });
     let ends = ends(scene, &left);
     if ends.is_empty() {
@@ -66,9 +66,9 @@ pub(super) fn offers<'a>(scene: &'a Scene<'a>) -> Vec<Offer<'a>> {
 
 /// When each allocation would be freed.
 fn ends(scene: &Scene<'_>, left: &[LeftBehind]) -> Vec<(AllocId, Point)> {
-    let last = scene.timeline.events.len() as u32;
+    let last = scene.run.timeline.events.len() as u32;
     let likes = Likes::of(scene, left);
-    let of_same_lines = more_left::of_same_lines(scene.timeline, left, &likes.by_stack);
+    let of_same_lines = more_left::of_same_lines(scene.run.timeline, left, &likes.by_stack);
     let mut out: Vec<(AllocId, Point)> =
         of_same_lines.into_iter().map(|(id, event)| (id, Point::after(event, 0))).collect();
     let mut latest: Option<Range<u32>> = None;
@@ -107,11 +107,11 @@ impl Likes {
     fn of(scene: &Scene<'_>, left: &[LeftBehind]) -> Self {
         let mut by_stack: HashMap<StackId, Vec<AllocId>> = HashMap::default();
         for left in left {
-            by_stack.entry(scene.timeline.stack(left.id)).or_default();
+            by_stack.entry(scene.run.timeline.stack(left.id)).or_default();
         }
         by_stack.remove(&StackId::EMPTY);
-        for id in scene.timeline.ids() {
-            if let Some(made) = by_stack.get_mut(&scene.timeline.stack(id)) {
+        for id in scene.run.timeline.ids() {
+            if let Some(made) = by_stack.get_mut(&scene.run.timeline.stack(id)) {
                 made.push(id);
             }
         }
@@ -120,17 +120,17 @@ impl Likes {
 
     /// When the like of an allocation is made next, from an event on.
     fn next(&self, scene: &Scene<'_>, id: AllocId, from: u32) -> Option<EventIx> {
-        let lifetimes = &scene.timeline.lifetimes;
-        let made = self.by_stack.get(&scene.timeline.stack(id))?;
+        let lifetimes = &scene.run.timeline.lifetimes;
+        let made = self.by_stack.get(&scene.run.timeline.stack(id))?;
         let at = made.partition_point(|&other| lifetimes.start(other).0 <= from);
         lifetimes.start(*made.get(at)?).event()
     }
 
     /// What these stacks make within some events.
     fn made_in(&self, scene: &Scene<'_>, events: &Range<u32>) -> Vec<AllocId> {
-        let lifetimes = &scene.timeline.lifetimes;
+        let lifetimes = &scene.run.timeline.lifetimes;
         let made = lifetimes.started_between(Moment(events.start), Moment(events.end));
-        made.filter(|&id| self.by_stack.contains_key(&scene.timeline.stack(id))).collect()
+        made.filter(|&id| self.by_stack.contains_key(&scene.run.timeline.stack(id))).collect()
     }
 }
 
@@ -153,9 +153,11 @@ impl Repetition {
         let all_at_once = made.last().map_or(over, |&root| replaced(root));
         let mut order = None;
         let mut end = |id: AllocId| {
-            self.freed_by_backward(scene, id, likes, &mut order).unwrap_or_else(|| match scene.category(id) {
-                Category::Activation => all_at_once,
-                _ => replaced(id),
+            self.freed_by_backward(scene, id, likes, &mut order).unwrap_or_else(|| {
+                match scene.run.category(id) {
+                    Category::Activation => all_at_once,
+                    _ => replaced(id),
+                }
             })
         };
         made.iter().map(|&id| (id, end(id))).collect()
@@ -169,10 +171,10 @@ impl Repetition {
         likes: &Likes,
         known: &mut Option<BackwardOrder>,
     ) -> Option<Point> {
-        if scene.category(id) != Category::Activation {
+        if scene.run.category(id) != Category::Activation {
             return None;
         }
-        let start = scene.timeline.lifetimes.start(id).0;
+        let start = scene.run.timeline.lifetimes.start(id).0;
         let backward = self.backward_after(scene, start)?;
         if !known.as_ref().is_some_and(|order| order.is_of(backward.start, start)) {
             let forward = self.events.start..backward.start;
@@ -183,7 +185,7 @@ impl Repetition {
 
     /// The backward that begins after an event, within the repetition.
     fn backward_after(&self, scene: &Scene<'_>, event: u32) -> Option<Range<u32>> {
-        let phases = &scene.attribution.phases.phases;
+        let phases = &scene.run.attribution.phases.phases;
         let at = phases.partition_point(|phase| phase.event.0 < event);
         let mut backwards =
             phases.iter().enumerate().skip(at).filter(|(_, phase)| phase.phase == Phase::Backward);

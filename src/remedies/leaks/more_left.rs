@@ -3,7 +3,7 @@
 use crate::analysis::Category;
 use crate::diagnosis::LeftBehind;
 use crate::model::{AllocId, EventIx, Moment, StackId, Timeline};
-use crate::remedies::passes::passes;
+use crate::program::training_steps;
 use crate::remedies::scene::Scene;
 use foldhash::{HashMap, HashSet};
 
@@ -14,16 +14,16 @@ const MIN_OUTLIVING: usize = 3;
 /// Activations of other lines that outlive the pass after their own, as another loop of the program leaves them.
 pub(super) fn outliving(scene: &Scene<'_>, left: &[LeftBehind]) -> Vec<LeftBehind> {
     let known: HashSet<AllocId> = left.iter().map(|left| left.id).collect();
-    let passes = passes(scene);
-    let lifetimes = &scene.timeline.lifetimes;
+    let steps = training_steps(&scene.run);
+    let lifetimes = &scene.run.timeline.lifetimes;
     let mut by_stack: HashMap<StackId, Vec<LeftBehind>> = HashMap::default();
-    for pair in passes.windows(2) {
+    for pair in steps.windows(2) {
         let [pass, next] = pair else { continue };
         let made = lifetimes.started_between(Moment(pass.events.start), Moment(pass.events.end));
         let outlives = |id: AllocId| lifetimes.end(id).is_none_or(|end| next.events.end < end.0);
         for id in made.filter(|&id| outlives(id) && !known.contains(&id)) {
-            let stack = scene.timeline.stack(id);
-            if stack != StackId::EMPTY && scene.category(id) == Category::Activation {
+            let stack = scene.run.timeline.stack(id);
+            if stack != StackId::EMPTY && scene.run.category(id) == Category::Activation {
                 let (from, until) = (EventIx(pass.events.start), EventIx(next.events.start));
                 let found =
                     LeftBehind { id, from: Some(from), next: [Some(until), Some(EventIx(next.events.end))] };

@@ -1,7 +1,7 @@
 //! Other ways to run Adam: fused, one parameter at a time, with state in 8 bits.
 
-use super::facts::{AdamStep, OptimizerFacts};
 use crate::model::AllocId;
+use crate::program::{AdamStep, OptimizerFacts};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
@@ -18,7 +18,7 @@ const ELEMENTS_PER_SCALE: u64 = 256;
 /// `adamw-fused`, `adamw-foreach-false` and `adamw-8bit`, where torch's Adam shows, alone or with decoupled weight decay.
 pub(super) fn offers<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Vec<Offer<'a>> {
     let Some(step) = facts.adam else { return Vec::new() };
-    let is_inferred = scene.are_inferred(&facts.state);
+    let is_inferred = scene.run.are_inferred(&facts.state);
     let mut all = Vec::new();
     if step != AdamStep::Other {
         all.push(fused(facts));
@@ -77,10 +77,10 @@ fn steps(scene: &Scene<'_>, temporaries: &[AllocId]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut before = 0;
     for &id in temporaries {
-        let lifetimes = &scene.timeline.lifetimes;
+        let lifetimes = &scene.run.timeline.lifetimes;
         let start = Point::of(lifetimes.start(id));
         let end = lifetimes.end(id).map_or(Point::NEVER, Point::of);
-        let size = scene.bytes(id);
+        let size = scene.run.bytes(id);
         match steps.last_mut().filter(|step| start < step.row.end) {
             Some(step) => {
                 // The root and the denominator of this parameter are made while the denominator before it is there.
@@ -97,7 +97,7 @@ fn steps(scene: &Scene<'_>, temporaries: &[AllocId]) -> Vec<Step> {
 fn in_8_bits<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
     let temporaries = facts.temporaries.clone();
     let smaller: Vec<(AllocId, f64)> =
-        facts.state.iter().filter_map(|&id| Some((id, share_in_8_bits(scene.bytes(id))?))).collect();
+        facts.state.iter().filter_map(|&id| Some((id, share_in_8_bits(scene.run.bytes(id))?))).collect();
     let change = (Part::Optimizer, Effort::Results);
     let offer = Offer::new("adamw-8bit", "keep AdamW's state in 8 bits", change, move |program| {
         program.leave_out_all(&temporaries);

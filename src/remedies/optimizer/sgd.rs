@@ -1,6 +1,6 @@
 //! SGD: an optimizer without state, or with one tensor for each parameter.
 
-use super::facts::OptimizerFacts;
+use crate::program::OptimizerFacts;
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::scene::Scene;
 
@@ -9,10 +9,10 @@ pub(super) fn offers<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Vec<Offer
     if facts.state.is_empty() {
         return Vec::new();
     }
-    let is_inferred = scene.are_inferred(&facts.state);
+    let is_inferred = scene.run.are_inferred(&facts.state);
     let mut all = vec![without_momentum(facts).inferred(is_inferred)];
     if !facts.is_sgd
-        && let Some(dropped) = facts.beyond_one(scene)
+        && let Some(dropped) = facts.beyond_one(&scene.run)
     {
         all.push(with_momentum(facts, dropped).inferred(is_inferred));
     }

@@ -1,31 +1,31 @@
-//! Passes of training, and evaluations, as ranges of events.
+//! Passes of workload, and evaluations, as ranges of events.
 
+use super::run::Run;
 use crate::analysis::{Phase, Phases};
 use crate::model::{EventIx, Moment};
-use crate::remedies::scene::Scene;
 use std::ops::Range;
 
 /// A forward with its backward, from the loading of its data on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::remedies) struct Pass {
+pub struct Pass {
     /// All of its events.
-    pub(in crate::remedies) events: Range<u32>,
+    pub events: Range<u32>,
     /// The first event of its backward; the end of the pass if the recording ends before.
-    pub(in crate::remedies) backward: u32,
+    pub backward: u32,
 }
 
 /// A stretch of events in which models are called.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::remedies) enum Span {
+pub enum Span {
     /// One that trains.
     Pass(Pass),
-    /// A call that does not, and whether it is a part of each training step, as a teacher's is.
+    /// A call that does not, and whether it is a part of each workload step, as a teacher's is.
     Eval(Range<u32>, bool),
 }
 
 impl Span {
     /// All of its events.
-    pub(in crate::remedies) fn events(&self) -> &Range<u32> {
+    pub fn events(&self) -> &Range<u32> {
         match self {
             Self::Pass(pass) => &pass.events,
             Self::Eval(events, _) => events,
@@ -35,7 +35,7 @@ impl Span {
 
 impl Span {
     /// The events of its forward.
-    pub(in crate::remedies) fn forward(&self) -> Range<u32> {
+    pub fn forward(&self) -> Range<u32> {
         match self {
             Self::Pass(pass) => pass.events.start..pass.backward,
             Self::Eval(events, _) => events.clone(),
@@ -45,34 +45,34 @@ impl Span {
 
 /// Passes and evaluations, in order.
 #[derive(Debug, Default)]
-pub(in crate::remedies) struct Spans(Vec<Span>);
+pub struct Spans(Vec<Span>);
 
 impl Spans {
     /// Find them in a recording.
-    pub(super) fn of(scene: &Scene<'_>) -> Self {
+    pub fn of(run: &Run<'_>) -> Self {
         let mut builder = Builder::default();
-        for piece in pieces(scene) {
+        for piece in pieces(run) {
             builder.add(piece);
         }
         builder.close();
         let mut spans = builder.spans;
-        find_parts(&mut spans, scene.attribution.phases.iterations.list.len());
+        find_parts(&mut spans, run.attribution.phases.iterations.list.len());
         Self(spans)
     }
 
     /// The span that an event lies in.
-    pub(in crate::remedies) fn at(&self, event: EventIx) -> Option<&Span> {
+    pub fn at(&self, event: EventIx) -> Option<&Span> {
         let after = self.0.partition_point(|span| span.events().start <= event.0);
         self.0.get(after.checked_sub(1)?).filter(|span| event.0 < span.events().end)
     }
 
     /// All of them.
-    pub(in crate::remedies) fn iter(&self) -> impl Iterator<Item = &Span> {
+    pub fn iter(&self) -> impl Iterator<Item = &Span> {
         self.0.iter()
     }
 
     /// The passes.
-    pub(in crate::remedies) fn passes(&self) -> impl Iterator<Item = &Pass> {
+    pub fn passes(&self) -> impl Iterator<Item = &Pass> {
         self.0.iter().filter_map(|span| match span {
             Span::Pass(pass) => Some(pass),
             Span::Eval(..) => None,
@@ -80,7 +80,7 @@ impl Spans {
     }
 
     /// The calls that do not train.
-    pub(in crate::remedies) fn evals(&self) -> impl Iterator<Item = &Range<u32>> {
+    pub fn evals(&self) -> impl Iterator<Item = &Range<u32>> {
         self.0.iter().filter_map(|span| match span {
             Span::Pass(_) => None,
             Span::Eval(events, is_part) => (!is_part).then_some(events),
@@ -133,9 +133,9 @@ enum Kind {
 }
 
 /// The phases of a recording, with a piece for each call of a model.
-fn pieces(scene: &Scene<'_>) -> Vec<Piece> {
-    let phases = &scene.attribution.phases;
-    let events = scene.timeline.events.len() as u32;
+fn pieces(run: &Run<'_>) -> Vec<Piece> {
+    let phases = &run.attribution.phases;
+    let events = run.timeline.events.len() as u32;
     let ends = phases.phases.iter().skip(1).map(|next| next.event.0).chain([events]);
     let mut out = Vec::new();
     for (start, end) in phases.phases.iter().zip(ends) {
@@ -148,7 +148,7 @@ fn pieces(scene: &Scene<'_>) -> Vec<Piece> {
             }
             Phase::Forward | Phase::Eval => {
                 for events in calls(phases, whole) {
-                    let kind = Kind::Call(is_trained(scene, &events), start.phase);
+                    let kind = Kind::Call(is_trained(run, &events), start.phase);
                     out.push(Piece { kind, events });
                 }
             }
@@ -169,9 +169,9 @@ fn calls(phases: &Phases, whole: Range<u32>) -> Vec<Range<u32>> {
 
 /// Whether a backward frees most of the tensors that some events hold at once, or something else does; `None` if most stay.
 /// Numbers tell more than bytes: the largest tensors are often results, which the program keeps as long as it likes.
-fn is_trained(scene: &Scene<'_>, events: &Range<u32>) -> Option<bool> {
-    let lifetimes = &scene.timeline.lifetimes;
-    let (peak, _) = scene.timeline.active.peak_in(events.start as usize + 1..events.end as usize + 1)?;
+fn is_trained(run: &Run<'_>, events: &Range<u32>) -> Option<bool> {
+    let lifetimes = &run.timeline.lifetimes;
+    let (peak, _) = run.timeline.active.peak_in(events.start as usize + 1..events.end as usize + 1)?;
     let (mut all, mut in_backward, mut otherwise) = (0u32, 0u32, 0u32);
     for id in lifetimes.started_between(Moment(events.start), peak) {
         let end = lifetimes.end(id);
@@ -179,7 +179,7 @@ fn is_trained(scene: &Scene<'_>, events: &Range<u32>) -> Option<bool> {
             continue;
         }
         all += 1;
-        match end.map(|end| scene.attribution.phases.phase_at(end)) {
+        match end.map(|end| run.attribution.phases.phase_at(end)) {
             Some(Phase::Backward) => in_backward += 1,
             Some(_) => otherwise += 1,
             None => {}
@@ -197,7 +197,7 @@ enum Under {
     Forward(bool),
     /// The backward runs, from this event on.
     Backward(u32),
-    /// A model is called once without training.
+    /// A model is called once without workload.
     Eval,
 }
 

@@ -4,9 +4,8 @@
 //! made is returned to its caller. Names are not recorded. So within a module's function a value is taken to be gone once
 //! two newer ones were made: `x = f(x)` needs two, and `x = x + f(g(x))` three.
 
-use super::call_stack::{CallStack, Running};
-use super::frames::{CallFrames, FrameKind};
 use crate::model::{AllocId, EventIx, FrameId, Moment, StackId};
+use crate::program::{CallFrames, CallStack, Dependence, FrameKind, Running};
 use crate::remedies::scene::Scene;
 use crate::simulator::Point;
 use std::ops::Range;
@@ -28,8 +27,15 @@ struct Function {
     is_loss: bool,
 }
 
+/// The ends of what some events make, if no graph keeps it; what may stay as long as recorded is left out.
+pub(super) fn without_graph(scene: &Scene<'_>, events: &Range<u32>) -> Vec<(AllocId, Point)> {
+    let computation = scene.computation();
+    let is_value = |id| computation.dependence(id) != Dependence::Workspace;
+    WithoutGraph::ends(scene, &computation.frames, events, is_value)
+}
+
 /// Finds the ends of values.
-pub(super) struct WithoutGraph<'a> {
+struct WithoutGraph<'a> {
     frames: &'a CallFrames,
     running: CallStack<Function>,
     ends: Vec<(AllocId, Point)>,
@@ -37,25 +43,25 @@ pub(super) struct WithoutGraph<'a> {
 
 impl<'a> WithoutGraph<'a> {
     /// The allocations of some events that would be gone, and when; those that may stay as long as recorded are left out.
-    pub(super) fn ends(
+    fn ends(
         scene: &Scene<'_>,
         frames: &'a CallFrames,
         events: &Range<u32>,
         is_value: impl Fn(AllocId) -> bool,
     ) -> Vec<(AllocId, Point)> {
-        let lifetimes = &scene.timeline.lifetimes;
+        let lifetimes = &scene.run.timeline.lifetimes;
         let mut finder = Self { frames, running: CallStack::new(), ends: Vec::new() };
         let mut path = Vec::new();
         let ids = lifetimes.started_between(Moment(events.start), Moment(events.end));
         // The next stack after the events tells which functions are over by then.
         let next = lifetimes.first_after(Moment(events.end));
-        let with_event = |id| Some((id, lifetimes.start(id).event()?, scene.timeline.stack(id)));
+        let with_event = |id| Some((id, lifetimes.start(id).event()?, scene.run.timeline.stack(id)));
         for (id, made, stack) in ids.chain(next).filter_map(with_event) {
             if (stack == StackId::EMPTY || !is_value(id)) && made.0 < events.end {
                 continue;
             }
             path.clear();
-            path.extend(frames.path(scene.snapshot, stack));
+            path.extend(frames.path(scene.run.snapshot, stack));
             if events.end <= made.0 {
                 finder.end_all_but(stack, &path, Point::before(made, 0));
             } else {

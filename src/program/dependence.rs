@@ -1,16 +1,16 @@
-//! What each allocation of a training program depends on.
+//! What each allocation of a workload program depends on.
 
 use super::frames::CallFrames;
 use super::passes::{Pass, Span, Spans};
+use super::run::Run;
 use super::weights::Weights;
 use crate::analysis::Category;
-use crate::model::{AllocId, EventIx, Moment, StackId};
-use crate::remedies::scene::Scene;
+use crate::model::{AllocId, EventIx, StackId};
 use foldhash::{HashMap, HashSet};
 
 /// What an allocation depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::remedies) enum Role {
+pub enum Dependence {
     /// The model, the optimizer, or something else that no batch changes.
     Fixed,
     /// The batch of a pass.
@@ -36,22 +36,22 @@ const WORKSPACE_EVENTS: u32 = 2;
 
 /// What roles follow from.
 struct Facts<'a> {
-    scene: &'a Scene<'a>,
+    run: &'a Run<'a>,
     frames: &'a CallFrames,
     weights: &'a Weights,
 }
 
 /// Find the role of every allocation.
-pub(super) fn find(scene: &Scene<'_>, frames: &CallFrames, spans: &Spans) -> Vec<Role> {
-    let weights = Weights::of(scene);
-    let facts = Facts { scene, frames, weights: &weights };
-    let mut roles = vec![Role::Fixed; scene.timeline.lifetimes.len()];
+pub(super) fn find(run: &Run<'_>, frames: &CallFrames, spans: &Spans) -> Vec<Dependence> {
+    let weights = Weights::of(run);
+    let facts = Facts { run, frames, weights: &weights };
+    let mut roles = vec![Dependence::Fixed; run.timeline.lifetimes.len()];
     for span in spans.iter() {
-        let ids = ids_of(scene, span.events());
+        let ids = run.made_in(span.events()).collect::<Vec<AllocId>>();
         match span {
             Span::Pass(pass) => of_pass(&facts, pass, &ids, &mut roles),
             Span::Eval(_, is_part) => {
-                let batch = if *is_part { Role::Batch } else { Role::EvalBatch };
+                let batch = if *is_part { Dependence::Batch } else { Dependence::EvalBatch };
                 of_calls(&facts, &ids, batch, &mut roles);
             }
         }
@@ -59,61 +59,56 @@ pub(super) fn find(scene: &Scene<'_>, frames: &CallFrames, spans: &Spans) -> Vec
     roles
 }
 
-/// The allocations that some events make.
-fn ids_of(scene: &Scene<'_>, events: &std::ops::Range<u32>) -> Vec<AllocId> {
-    scene.timeline.lifetimes.started_between(Moment(events.start), Moment(events.end)).collect()
-}
-
 /// Whether an allocation belongs to the model or its optimizer, wherever it is made.
-fn is_state(scene: &Scene<'_>, id: AllocId) -> bool {
+fn is_state(run: &Run<'_>, id: AllocId) -> bool {
     matches!(
-        scene.category(id),
+        run.category(id),
         Category::Parameter | Category::OptimizerState | Category::Comm | Category::GraphPool
     )
 }
 
-fn of_pass(facts: &Facts<'_>, pass: &Pass, ids: &[AllocId], roles: &mut [Role]) {
-    let Facts { scene, weights, .. } = *facts;
-    let made = |id: AllocId| scene.timeline.lifetimes.start(id).event().unwrap_or(EventIx(0)).0;
+fn of_pass(facts: &Facts<'_>, pass: &Pass, ids: &[AllocId], roles: &mut [Dependence]) {
+    let Facts { run, weights, .. } = *facts;
+    let made = |id: AllocId| run.timeline.lifetimes.start(id).event().unwrap_or(EventIx(0)).0;
     let split = ids.partition_point(|&id| made(id) < pass.backward);
     let (forward, backward) = ids.split_at(split);
-    of_calls(facts, forward, Role::Batch, roles);
+    of_calls(facts, forward, Dependence::Batch, roles);
     let sizes: HashSet<u64> =
-        forward.iter().filter(|id| roles[id.index()] == Role::Batch).map(|&id| scene.bytes(id)).collect();
-    for &id in backward.iter().filter(|&&id| !is_state(scene, id)) {
-        let bytes = scene.bytes(id);
-        let is_kept = scene.timeline.lifetimes.end(id).is_none_or(|end| pass.events.end < end.0);
-        roles[id.index()] = if is_workspace(scene, id) {
-            Role::Workspace
+        forward.iter().filter(|id| roles[id.index()] == Dependence::Batch).map(|&id| run.bytes(id)).collect();
+    for &id in backward.iter().filter(|&&id| !is_state(run, id)) {
+        let bytes = run.bytes(id);
+        let is_kept = run.timeline.lifetimes.end(id).is_none_or(|end| pass.events.end < end.0);
+        roles[id.index()] = if is_workspace(run, id) {
+            Dependence::Workspace
         } else if is_kept && weights.count(bytes) != 0 {
-            Role::Gradient
+            Dependence::Gradient
         } else if !sizes.contains(&bytes) && weights.have(bytes) {
-            Role::FreshGradient
+            Dependence::FreshGradient
         } else {
-            Role::Batch
+            Dependence::Batch
         };
     }
 }
 
 /// The roles of what calls of a model make.
-fn of_calls(facts: &Facts<'_>, ids: &[AllocId], batch: Role, roles: &mut [Role]) {
-    let Facts { scene, weights, .. } = *facts;
+fn of_calls(facts: &Facts<'_>, ids: &[AllocId], batch: Dependence, roles: &mut [Dependence]) {
+    let Facts { run, weights, .. } = *facts;
     let mut counts: HashMap<u64, u32> = HashMap::default();
     for &id in ids {
-        *counts.entry(scene.bytes(id)).or_default() += 1;
+        *counts.entry(run.bytes(id)).or_default() += 1;
     }
     // Autocast keeps one copy of each parameter until the pass is over, so that there are never more copies than parameters.
-    let outlives = outlives_operation(scene, ids);
+    let outlives = outlives_operation(run, ids);
     let is_copy = |id: AllocId| {
-        let count = counts.get(&scene.bytes(id)).copied().unwrap_or(0);
-        count <= weights.count(scene.bytes(id).saturating_mul(2)) && outlives.contains(&id)
+        let count = counts.get(&run.bytes(id)).copied().unwrap_or(0);
+        count <= weights.count(run.bytes(id).saturating_mul(2)) && outlives.contains(&id)
     };
     let has_copies = most_products_copy(facts, ids, is_copy);
-    for &id in ids.iter().filter(|&&id| !is_state(scene, id)) {
-        roles[id.index()] = if is_workspace(scene, id) {
-            Role::Workspace
+    for &id in ids.iter().filter(|&&id| !is_state(run, id)) {
+        roles[id.index()] = if is_workspace(run, id) {
+            Dependence::Workspace
         } else if has_copies && is_copy(id) {
-            Role::WeightCopy
+            Dependence::WeightCopy
         } else {
             batch
         };
@@ -121,9 +116,9 @@ fn of_calls(facts: &Facts<'_>, ids: &[AllocId], batch: Role, roles: &mut [Role])
 }
 
 /// What is there after the operation that makes it: when another stack allocates.
-fn outlives_operation(scene: &Scene<'_>, ids: &[AllocId]) -> HashSet<AllocId> {
-    let stack = |id: AllocId| scene.timeline.stack(id);
-    let lifetimes = &scene.timeline.lifetimes;
+fn outlives_operation(run: &Run<'_>, ids: &[AllocId]) -> HashSet<AllocId> {
+    let stack = |id: AllocId| run.timeline.stack(id);
+    let lifetimes = &run.timeline.lifetimes;
     let mut out = HashSet::default();
     for operation in ids.chunk_by(|&a, &b| stack(a) == stack(b)) {
         let last = operation[operation.len() - 1];
@@ -138,19 +133,19 @@ fn outlives_operation(scene: &Scene<'_>, ids: &[AllocId]) -> HashSet<AllocId> {
 fn most_products_copy(facts: &Facts<'_>, ids: &[AllocId], is_copy: impl Fn(AllocId) -> bool) -> bool {
     let mut copying: HashMap<StackId, bool> = HashMap::default();
     for &id in ids {
-        let stack = facts.scene.timeline.stack(id);
+        let stack = facts.run.timeline.stack(id);
         if let Some(copies) = copying.get_mut(&stack) {
             *copies |= is_copy(id);
-        } else if facts.frames.is_product(facts.scene.snapshot, stack) {
+        } else if facts.frames.is_product(facts.run.snapshot, stack) {
             copying.insert(stack, is_copy(id));
         }
     }
     copying.len() < copying.values().filter(|&&copies| copies).count() * 2
 }
 
-fn is_workspace(scene: &Scene<'_>, id: AllocId) -> bool {
-    let lifetimes = &scene.timeline.lifetimes;
+fn is_workspace(run: &Run<'_>, id: AllocId) -> bool {
+    let lifetimes = &run.timeline.lifetimes;
     let is_brief =
         lifetimes.end(id).is_some_and(|end| end.0.saturating_sub(lifetimes.start(id).0) <= WORKSPACE_EVENTS);
-    is_brief && WORKSPACES_BYTES.contains(&scene.bytes(id))
+    is_brief && WORKSPACES_BYTES.contains(&run.bytes(id))
 }

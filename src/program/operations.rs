@@ -2,54 +2,48 @@
 
 use super::frames::CallFrames;
 use super::operation_kind::OperationKind;
-use super::roles::Role;
+use super::run::Run;
 use crate::model::{AllocId, StackId};
-use crate::remedies::scene::Scene;
 
 /// Consecutive allocations of one stack.
 #[derive(Debug, Clone)]
-pub(in crate::remedies) struct Operation {
-    pub(in crate::remedies) ids: Vec<AllocId>,
-    pub(in crate::remedies) kind: OperationKind,
+pub struct Operation {
+    /// The allocations, in their order.
+    pub ids: Vec<AllocId>,
+    /// What it does to the types of numbers.
+    pub kind: OperationKind,
     /// Whether it is a part of a norm that is written out.
-    pub(in crate::remedies) is_written_norm: bool,
+    pub is_written_norm: bool,
     function: u32,
 }
 
 impl Operation {
     /// Whether two operations are in one function.
-    pub(in crate::remedies) fn is_with(&self, other: &Self) -> bool {
+    pub fn is_with(&self, other: &Self) -> bool {
         self.function == other.function
     }
 
     /// The largest allocation, which is its result.
-    pub(in crate::remedies) fn main(&self, scene: &Scene<'_>) -> AllocId {
-        self.ids.iter().copied().max_by_key(|&id| (scene.bytes(id), id)).unwrap_or(AllocId(0))
+    pub fn main(&self, run: &Run<'_>) -> AllocId {
+        self.ids.iter().copied().max_by_key(|&id| (run.bytes(id), id)).unwrap_or(AllocId(0))
     }
 }
 
 /// A mean over features is smaller than what it is a mean of by at least this factor: no model has fewer features.
 const FEATURES: u64 = 16;
 
-/// The operations that make some allocations.
-pub(super) fn operations(
-    scene: &Scene<'_>,
-    frames: &CallFrames,
-    ids: &[AllocId],
-    role: impl Fn(AllocId) -> Role,
-) -> Vec<Operation> {
-    let stack = |id: AllocId| scene.timeline.stack(id);
-    let is_batch = |id: AllocId| matches!(role(id), Role::Batch | Role::EvalBatch);
-    let ids: Vec<AllocId> =
-        ids.iter().copied().filter(|&id| is_batch(id) && stack(id) != StackId::EMPTY).collect();
+/// The operations of a forward that make some allocations.
+pub(super) fn operations(run: &Run<'_>, frames: &CallFrames, ids: &[AllocId]) -> Vec<Operation> {
+    let stack = |id: AllocId| run.timeline.stack(id);
+    let ids: Vec<AllocId> = ids.iter().copied().filter(|&id| stack(id) != StackId::EMPTY).collect();
     let mut operations: Vec<Operation> = ids
         .chunk_by(|&a, &b| stack(a) == stack(b))
         .map(|ids| {
-            let (kind, function) = frames.operation(scene.snapshot, stack(ids[0]));
+            let (kind, function) = frames.operation(run.snapshot, stack(ids[0]));
             Operation { ids: ids.to_vec(), kind, is_written_norm: false, function }
         })
         .collect();
-    find_own_norms(scene, &mut operations);
+    find_own_norms(run, &mut operations);
     find_written_out(&mut operations);
     operations
 }
@@ -72,8 +66,8 @@ fn find_written_out(operations: &mut [Operation]) {
 }
 
 /// Norms that are written out: a function that computes a mean over features of what it has just computed.
-fn find_own_norms(scene: &Scene<'_>, operations: &mut [Operation]) {
-    let bytes = |operation: &Operation| scene.bytes(operation.main(scene));
+fn find_own_norms(run: &Run<'_>, operations: &mut [Operation]) {
+    let bytes = |operation: &Operation| run.bytes(operation.main(run));
     let mut index = 0;
     while index + 1 < operations.len() {
         let [first, second] = &operations[index..index + 2] else { break };

@@ -8,9 +8,9 @@ use crate::model::{FrameId, StackId};
 
 /// A function that is running.
 #[derive(Debug)]
-pub(super) struct Running<T> {
+pub struct Running<T> {
     /// Its line.
-    pub(super) line: FrameId,
+    pub line: FrameId,
     /// The line with which it began.
     first_line: FrameId,
     /// The stack with which it began.
@@ -18,35 +18,38 @@ pub(super) struct Running<T> {
     /// Whether another stack came since it was last there.
     is_away: bool,
     /// What is known about it.
-    pub(super) about: T,
+    pub about: T,
 }
 
 /// The running functions, outermost first.
 #[derive(Debug)]
-pub(super) struct CallStack<T>(Vec<Running<T>>);
+pub struct CallStack<T>(Vec<Running<T>>);
 
 /// A function that went on to another line.
-pub(super) struct WentOn {
-    pub(super) depth: usize,
-    pub(super) from: FrameId,
+pub struct WentOn {
+    pub depth: usize,
+    pub from: FrameId,
 }
 
 impl<T> CallStack<T> {
-    pub(super) fn new() -> Self {
+    /// No function runs.
+    pub fn new() -> Self {
         Self(Vec::new())
     }
 
-    pub(super) fn running(&self) -> &[Running<T>] {
+    /// The functions, outermost first.
+    pub fn running(&self) -> &[Running<T>] {
         &self.0
     }
 
-    pub(super) fn running_mut(&mut self) -> &mut [Running<T>] {
+    /// The functions, outermost first.
+    pub fn running_mut(&mut self) -> &mut [Running<T>] {
         &mut self.0
     }
 
     /// How many of the running functions go on with a stack, given its path from the outermost frame. At most one of them
     /// went on to another line.
-    pub(super) fn going_on(
+    pub fn going_on(
         &mut self,
         frames: &CallFrames,
         stack: StackId,
@@ -77,17 +80,17 @@ impl<T> CallStack<T> {
     }
 
     /// End the innermost function, if more than some number are running.
-    pub(super) fn end_beyond(&mut self, count: usize) -> Option<Running<T>> {
+    pub fn end_beyond(&mut self, count: usize) -> Option<Running<T>> {
         if count < self.0.len() { self.0.pop() } else { None }
     }
 
     /// Begin a function with a stack.
-    pub(super) fn begin(&mut self, line: FrameId, stack: StackId, about: T) {
+    pub fn begin(&mut self, line: FrameId, stack: StackId, about: T) {
         self.0.push(Running { line, first_line: line, first_stack: stack, is_away: false, about });
     }
 
     /// Note the stack at which all running functions are now.
-    pub(super) fn note(&mut self, stack: StackId) {
+    pub fn note(&mut self, stack: StackId) {
         for running in &mut self.0 {
             running.is_away = running.first_stack != stack;
         }

@@ -1,7 +1,7 @@
 //! The sizes of a model's parameters.
 
+use super::run::Run;
 use crate::analysis::Category;
-use crate::remedies::scene::Scene;
 use foldhash::HashMap;
 
 /// How many parameters there are of each size.
@@ -9,10 +9,10 @@ use foldhash::HashMap;
 pub(super) struct Weights(HashMap<u64, u32>);
 
 impl Weights {
-    pub(super) fn of(scene: &Scene<'_>) -> Self {
+    pub(super) fn of(run: &Run<'_>) -> Self {
         let mut out: HashMap<u64, u32> = HashMap::default();
-        for id in scene.timeline.ids().filter(|&id| scene.category(id) == Category::Parameter) {
-            *out.entry(scene.bytes(id)).or_default() += 1;
+        for id in run.timeline.ids().filter(|&id| run.category(id) == Category::Parameter) {
+            *out.entry(run.bytes(id)).or_default() += 1;
         }
         Self(out)
     }

@@ -1,8 +1,8 @@
 //! The state and the temporaries of a program's optimizers.
 
+use super::run::{Run, StackSet};
 use crate::analysis::{Category, Phase};
 use crate::model::{AllocId, FrameId};
-use crate::remedies::scene::{Scene, StackSet};
 use std::collections::BTreeMap;
 
 /// State of at most this many bytes is a count of steps, not a tensor for a parameter.
@@ -13,7 +13,7 @@ const MAX_STATES: u64 = 4;
 
 /// How Adam computes a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AdamStep {
+pub enum AdamStep {
     /// On all parameters at once, with a temporary for each.
     Foreach,
     /// On one parameter after the other.
@@ -24,56 +24,56 @@ pub(super) enum AdamStep {
 
 /// What the optimizers of a program allocate.
 #[derive(Debug)]
-pub(super) struct OptimizerFacts {
+pub struct OptimizerFacts {
     /// State, which is kept from step to step.
-    pub(super) state: Vec<AllocId>,
+    pub state: Vec<AllocId>,
     /// What is needed only within a step.
-    pub(super) temporaries: Vec<AllocId>,
+    pub temporaries: Vec<AllocId>,
     /// How Adam of torch, with either kind of weight decay, computes its step; `None` if no such optimizer shows.
-    pub(super) adam: Option<AdamStep>,
+    pub adam: Option<AdamStep>,
     /// Whether torch's SGD shows.
-    pub(super) is_sgd: bool,
+    pub is_sgd: bool,
 }
 
 impl OptimizerFacts {
     /// Look at a recording.
-    pub(super) fn of(scene: &Scene<'_>) -> Self {
-        let in_step = in_optimizer(scene);
+    pub fn of(run: &Run<'_>) -> Self {
+        let in_step = in_optimizer(run);
         let (mut state, mut temporaries) = (Vec::new(), Vec::new());
-        for id in scene.timeline.ids() {
-            match scene.category(id) {
+        for id in run.timeline.ids() {
+            match run.category(id) {
                 Category::OptimizerState => state.push(id),
-                Category::Temporary if is_in_step(scene, &in_step, id) => temporaries.push(id),
+                Category::Temporary if is_in_step(run, &in_step, id) => temporaries.push(id),
                 _ => {}
             }
         }
         let any =
-            |ids: &[AllocId], stacks: &StackSet| ids.iter().any(|&id| stacks.has(scene.timeline.stack(id)));
-        let is_adam = any(&state, &of_file(scene, &["adam.py", "adamw.py"]));
-        let by = |function: &str| any(&temporaries, &of_adam_step(scene, function));
+            |ids: &[AllocId], stacks: &StackSet| ids.iter().any(|&id| stacks.has(run.timeline.stack(id)));
+        let is_adam = any(&state, &of_file(run, &["adam.py", "adamw.py"]));
+        let by = |function: &str| any(&temporaries, &of_adam_step(run, function));
         let adam = is_adam.then(|| match (by("_multi_tensor_adam"), by("_single_tensor_adam")) {
             (true, false) => AdamStep::Foreach,
             (false, true) => AdamStep::ForLoop,
             _ => AdamStep::Other,
         });
-        let is_sgd = any(&state, &of_file(scene, &["sgd.py"]));
+        let is_sgd = any(&state, &of_file(run, &["sgd.py"]));
         Self { state, temporaries, adam, is_sgd }
     }
 
     /// The state without one tensor of each parameter: what an optimizer with one tensor does not have. `None` if it is
     /// not known how many tensors each parameter has.
-    pub(super) fn beyond_one(&self, scene: &Scene<'_>) -> Option<Vec<AllocId>> {
+    pub fn beyond_one(&self, run: &Run<'_>) -> Option<Vec<AllocId>> {
         let (counters, tensors): (Vec<AllocId>, Vec<AllocId>) =
-            self.state.iter().partition(|&&id| scene.bytes(id) <= COUNTER_BYTES);
+            self.state.iter().partition(|&&id| run.bytes(id) <= COUNTER_BYTES);
         let mut out = counters;
-        let frames = optimizer_frames(scene);
-        let frame_of = |id: AllocId| frames.get(scene.timeline.stack(id).index()).copied().flatten();
+        let frames = optimizer_frames(run);
+        let frame_of = |id: AllocId| frames.get(run.timeline.stack(id).index()).copied().flatten();
         let (seen, unseen): (Vec<AllocId>, Vec<AllocId>) =
             tensors.iter().partition(|&&id| frame_of(id).is_some());
         let states = if seen.is_empty() {
-            states_by_size(scene, &unseen)?
+            states_by_size(run, &unseen)?
         } else {
-            let states = states_by_frame(scene, seen.iter().filter_map(|&id| Some((frame_of(id)?, id))))?;
+            let states = states_by_frame(run, seen.iter().filter_map(|&id| Some((frame_of(id)?, id))))?;
             let first = seen.first().and_then(|&id| frame_of(id));
             out.extend(seen.iter().filter(|&&id| frame_of(id) != first));
             states
@@ -81,7 +81,7 @@ impl OptimizerFacts {
         // Tensors without a stack have the size of their parameter, and come in turns.
         let mut count_of_size: BTreeMap<u64, u64> = BTreeMap::new();
         for id in unseen {
-            let count = count_of_size.entry(scene.bytes(id)).or_default();
+            let count = count_of_size.entry(run.bytes(id)).or_default();
             if !count.is_multiple_of(states) {
                 out.push(id);
             }
@@ -93,11 +93,11 @@ impl OptimizerFacts {
 
 /// How many tensors each parameter has, by the lines of the optimizer that make them: each line makes one for every
 /// parameter.
-fn states_by_frame(scene: &Scene<'_>, made: impl Iterator<Item = (FrameId, AllocId)>) -> Option<u64> {
+fn states_by_frame(run: &Run<'_>, made: impl Iterator<Item = (FrameId, AllocId)>) -> Option<u64> {
     let mut by_frame: BTreeMap<FrameId, u64> = BTreeMap::new();
     for (frame, id) in made {
         let bytes = by_frame.entry(frame).or_default();
-        *bytes = bytes.saturating_add(scene.bytes(id));
+        *bytes = bytes.saturating_add(run.bytes(id));
     }
     let bytes = *by_frame.values().next()?;
     let are_equal = by_frame.values().all(|&other| other == bytes);
@@ -106,13 +106,13 @@ fn states_by_frame(scene: &Scene<'_>, made: impl Iterator<Item = (FrameId, Alloc
 }
 
 /// How many tensors each parameter has, where only sizes tell: the same number of every size, in relation to parameters.
-fn states_by_size(scene: &Scene<'_>, tensors: &[AllocId]) -> Option<u64> {
+fn states_by_size(run: &Run<'_>, tensors: &[AllocId]) -> Option<u64> {
     let mut counts: BTreeMap<u64, [u64; 2]> = BTreeMap::new();
     for &id in tensors {
-        counts.entry(scene.bytes(id)).or_default()[0] += 1;
+        counts.entry(run.bytes(id)).or_default()[0] += 1;
     }
-    for id in scene.of_category(Category::Parameter) {
-        if let Some(count) = counts.get_mut(&scene.bytes(id)) {
+    for id in run.of_category(Category::Parameter) {
+        if let Some(count) = counts.get_mut(&run.bytes(id)) {
             count[1] += 1;
         }
     }
@@ -125,40 +125,40 @@ fn states_by_size(scene: &Scene<'_>, tensors: &[AllocId]) -> Option<u64> {
 }
 
 /// The innermost frame of each stack that lies in an optimizer of torch.
-fn optimizer_frames(scene: &Scene<'_>) -> Vec<Option<FrameId>> {
-    scene.first_frames(|file, _| file.contains("torch/optim/") && !file.ends_with("/optimizer.py"))
+fn optimizer_frames(run: &Run<'_>) -> Vec<Option<FrameId>> {
+    run.first_frames(|file, _| file.contains("torch/optim/") && !file.ends_with("/optimizer.py"))
 }
 
 /// Whether a temporary belongs to an optimizer's step: its stack says so or, where nothing has stacks, its phase.
-fn is_in_step(scene: &Scene<'_>, in_step: &StackSet, id: AllocId) -> bool {
-    if scene.snapshot.frames.is_empty() {
-        return scene.attribution.phases.phase_at(scene.timeline.lifetimes.start(id)) == Phase::Optimizer;
+fn is_in_step(run: &Run<'_>, in_step: &StackSet, id: AllocId) -> bool {
+    if run.snapshot.frames.is_empty() {
+        return run.attribution.phases.phase_at(run.timeline.lifetimes.start(id)) == Phase::Optimizer;
     }
-    in_step.has(scene.timeline.stack(id))
+    in_step.has(run.timeline.stack(id))
 }
 
 /// The stacks in a step of an optimizer: one of torch, or one that is derived from its base class, whose wrapper shows. A
 /// closure that the step calls is not part of it.
-fn in_optimizer(scene: &Scene<'_>) -> StackSet {
+fn in_optimizer(run: &Run<'_>) -> StackSet {
     let is_step = |file: &str, function: &str| file.contains("torch/optim/") && function != "zero_grad";
     let is_other = |file: &str, function: &str| {
         ["torch/nn/", "torch/autograd/", "torch/_tensor.py"].iter().any(|part| file.contains(part))
             || ["closure", "forward", "backward", "training_step"].contains(&function)
     };
-    scene.stacks_with_before(is_step, is_other)
+    run.stacks_with_before(is_step, is_other)
 }
 
 /// The stacks through some files of torch's optimizers.
-fn of_file(scene: &Scene<'_>, names: &[&str]) -> StackSet {
-    scene.stacks_with(|file, _| {
+fn of_file(run: &Run<'_>, names: &[&str]) -> StackSet {
+    run.stacks_with(|file, _| {
         let in_optim = file.rsplit_once("torch/optim/").map(|(_, name)| name);
         in_optim.is_some_and(|name| names.contains(&name))
     })
 }
 
 /// The stacks through a function of Adam; with decoupled weight decay, it had functions of its own in earlier versions.
-fn of_adam_step(scene: &Scene<'_>, function: &str) -> StackSet {
-    scene.stacks_with(|file, name| {
+fn of_adam_step(run: &Run<'_>, function: &str) -> StackSet {
+    run.stacks_with(|file, name| {
         file.contains("torch/optim/adam") && (name == function || name.strip_suffix('w') == Some(function))
     })
 }

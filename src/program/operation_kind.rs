@@ -4,7 +4,7 @@ use crate::analysis::TorchOperation;
 
 /// What an operation does to the types of numbers under autocast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::remedies) enum OperationKind {
+pub enum OperationKind {
     /// It multiplies matrices.
     Product,
     /// It normalizes, in fp32.

@@ -1,38 +1,38 @@
-//! The passes of training: forward, backward and step.
+//! The passes of workload: forward, backward and step.
 
-use super::scene::Scene;
+use super::run::Run;
 use crate::analysis::Phase;
 use crate::model::EventIx;
 use std::ops::Range;
 
-/// A pass that ends with an optimizer's step.
+/// An iteration that trains.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pass {
+pub struct TrainingStep {
     /// The events of its iteration.
-    pub(super) events: Range<u32>,
+    pub events: Range<u32>,
     /// The events of its first backward.
-    pub(super) first_backward: Range<u32>,
+    pub first_backward: Range<u32>,
     /// The event at which its last backward is over.
-    pub(super) backward_end: u32,
+    pub backward_end: u32,
     /// The first event after the step; `None` if the recording ends before.
-    pub(super) over: Option<EventIx>,
+    pub over: Option<EventIx>,
 }
 
-/// The passes of a recording, in order. Iterations without a backward are none.
-pub(super) fn passes(scene: &Scene<'_>) -> Vec<Pass> {
-    let phases = &scene.attribution.phases;
+/// The steps of a run, in order. Iterations without a backward are none.
+pub fn training_steps(run: &Run<'_>) -> Vec<TrainingStep> {
+    let phases = &run.attribution.phases;
     let iterations = &phases.iterations.list;
-    let end = scene.timeline.events.len() as u32;
+    let end = run.timeline.events.len() as u32;
     let starts = iterations.iter().map(|iteration| iteration.start.0);
     // What is before the first iteration may be the rest of one.
     let before = iterations.first().map(|first| 0..first.start.0);
     let ends = starts.clone().skip(1).chain([end]);
     let ranges = before.into_iter().chain(starts.zip(ends).map(|(start, end)| start..end));
-    ranges.filter_map(|range| pass(scene, range, end)).collect()
+    ranges.filter_map(|range| training_step(run, range, end)).collect()
 }
 
-fn pass(scene: &Scene<'_>, events: Range<u32>, last: u32) -> Option<Pass> {
-    let phases = &scene.attribution.phases.phases;
+fn training_step(run: &Run<'_>, events: Range<u32>, last: u32) -> Option<TrainingStep> {
+    let phases = &run.attribution.phases.phases;
     let first = phases.partition_point(|start| start.event.0 < events.start).saturating_sub(1);
     let ends = phases.iter().skip(1).map(|start| start.event.0).chain([last]);
     let spans: Vec<(Phase, Range<u32>)> = phases
@@ -50,5 +50,5 @@ fn pass(scene: &Scene<'_>, events: Range<u32>, last: u32) -> Option<Pass> {
         spans[last_backward..].iter().find(|(phase, _)| !matches!(phase, Phase::Backward | Phase::Optimizer));
     let over = next.map_or(events.end, |(_, span)| span.start);
     let backward_end = spans[last_backward].1.end;
-    Some(Pass { events, first_backward, backward_end, over: (over < last).then_some(EventIx(over)) })
+    Some(TrainingStep { events, first_backward, backward_end, over: (over < last).then_some(EventIx(over)) })
 }

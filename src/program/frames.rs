@@ -7,17 +7,17 @@ use foldhash::HashMap;
 
 /// A frame, as far as calls are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct CallFrame {
+pub struct CallFrame {
     /// A number for its file and function.
-    pub(super) function: u32,
-    pub(super) kind: FrameKind,
+    pub function: u32,
+    pub kind: FrameKind,
     /// What it computes.
-    pub(super) operation: TorchOperation,
+    pub operation: TorchOperation,
 }
 
 /// The part that a frame plays in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FrameKind {
+pub enum FrameKind {
     /// Compiled code, which is left out.
     Compiled,
     /// The code of `torch.nn.Module` that calls a module's `forward`.
@@ -32,10 +32,11 @@ pub(super) enum FrameKind {
 
 /// All frames of a file.
 #[derive(Debug)]
-pub(super) struct CallFrames(Vec<CallFrame>);
+pub struct CallFrames(Vec<CallFrame>);
 
 impl CallFrames {
-    pub(super) fn of(snapshot: &Snapshot) -> Self {
+    /// Look at the frames of a file.
+    pub fn of(snapshot: &Snapshot) -> Self {
         let mut functions: HashMap<(StrId, StrId), u32> = HashMap::default();
         let mut found = by_function(snapshot, |Frame { file, name, .. }| {
             let file = printable(snapshot, file).replace('\\', "/");
@@ -51,8 +52,9 @@ impl CallFrames {
         Self(found)
     }
 
+    /// What a frame tells.
     #[inline]
-    pub(super) fn get(&self, frame: FrameId) -> CallFrame {
+    pub fn get(&self, frame: FrameId) -> CallFrame {
         self.0.get(frame.index()).copied().unwrap_or(CallFrame {
             function: 0,
             kind: FrameKind::Compiled,
@@ -61,7 +63,7 @@ impl CallFrames {
     }
 
     /// Whether the innermost Python frame of a stack is a module's product.
-    pub(super) fn is_product(&self, snapshot: &Snapshot, stack: StackId) -> bool {
+    pub fn is_product(&self, snapshot: &Snapshot, stack: StackId) -> bool {
         let frames = snapshot.stacks.frames(stack).iter().map(|&frame| self.get(frame));
         frames
             .into_iter()
@@ -70,18 +72,14 @@ impl CallFrames {
     }
 
     /// What the operation at the innermost Python frame of a stack does, and the number of its function.
-    pub(super) fn operation(&self, snapshot: &Snapshot, stack: StackId) -> (OperationKind, u32) {
+    pub fn operation(&self, snapshot: &Snapshot, stack: StackId) -> (OperationKind, u32) {
         let mut frames = snapshot.stacks.frames(stack).iter().map(|&frame| self.get(frame));
         let innermost = frames.find(|frame| frame.kind != FrameKind::Compiled);
         innermost.map_or((OperationKind::Own, u32::MAX), |frame| (frame.operation.into(), frame.function))
     }
 
     /// The Python frames of a stack, outermost first.
-    pub(super) fn path<'a>(
-        &'a self,
-        snapshot: &'a Snapshot,
-        stack: StackId,
-    ) -> impl Iterator<Item = FrameId> + 'a {
+    pub fn path<'a>(&'a self, snapshot: &'a Snapshot, stack: StackId) -> impl Iterator<Item = FrameId> + 'a {
         let frames = snapshot.stacks.frames(stack).iter().rev().copied();
         frames.filter(|&frame| self.get(frame).kind != FrameKind::Compiled)
     }

@@ -1,0 +1,103 @@
+//! What the passes of a run compute: which allocations, by which operations, in which blocks, depending on what.
+
+use super::dependence::{self, Dependence};
+use super::frames::CallFrames;
+use super::frees::Frees;
+use super::modules;
+use super::operation_kind::OperationKind;
+use super::operations::{self, Operation};
+use super::passes::{Pass, Span, Spans};
+use super::run::Run;
+use crate::model::{AllocId, EventIx, Moment};
+use std::ops::Range;
+
+/// What the passes of a run compute.
+#[derive(Debug)]
+pub struct Computation<'a> {
+    /// The run.
+    pub run: Run<'a>,
+    /// Forwards with their backwards, and evaluations, in order.
+    pub spans: Spans,
+    /// Which allocation each event gives back.
+    pub frees: Frees,
+    /// What frames tell about calls.
+    pub frames: CallFrames,
+    dependences: Vec<Dependence>,
+}
+
+impl<'a> Computation<'a> {
+    /// Look at a run.
+    pub fn of(run: Run<'a>) -> Self {
+        let spans = Spans::of(&run);
+        let frames = CallFrames::of(run.snapshot);
+        let frees = Frees::of(run.timeline);
+        let dependences = dependence::find(&run, &frames, &spans);
+        Self { run, spans, frees, frames, dependences }
+    }
+
+    /// What an allocation depends on.
+    #[inline]
+    pub fn dependence(&self, id: AllocId) -> Dependence {
+        self.dependences.get(id.index()).copied().unwrap_or(Dependence::Fixed)
+    }
+
+    /// Whether an allocation depends on a batch, of training or of an evaluation.
+    #[inline]
+    pub fn depends_on_batch(&self, id: AllocId) -> bool {
+        matches!(self.dependence(id), Dependence::Batch | Dependence::EvalBatch)
+    }
+
+    /// Whether some backward was recorded.
+    pub fn has_backward(&self) -> bool {
+        self.spans.passes().any(|pass| pass.backward < pass.events.end)
+    }
+
+    /// Whether autocast copies parameters.
+    pub fn has_weight_copies(&self) -> bool {
+        self.dependences.contains(&Dependence::WeightCopy)
+    }
+
+    /// Whether a module's product of matrices made an allocation.
+    pub fn is_product(&self, id: AllocId) -> bool {
+        self.frames.is_product(self.run.snapshot, self.run.timeline.stack(id))
+    }
+
+    /// What the operation that made an allocation does to the types of numbers.
+    pub fn operation_kind(&self, id: AllocId) -> OperationKind {
+        self.frames.operation(self.run.snapshot, self.run.timeline.stack(id)).0
+    }
+
+    /// The pass that an event lies in.
+    pub fn pass_at(&self, event: EventIx) -> Option<&Pass> {
+        match self.spans.at(event)? {
+            Span::Pass(pass) => Some(pass),
+            Span::Eval(..) => None,
+        }
+    }
+
+    /// The repeated blocks in some events of a forward: the allocations from the first to the last of each.
+    pub fn blocks(&self, events: &Range<u32>) -> Vec<Range<u32>> {
+        let lifetimes = &self.run.timeline.lifetimes;
+        let ids: Vec<AllocId> = self.run.made_in(events).collect();
+        let Some(&first) = ids.first() else { return Vec::new() };
+        let range = events.start as usize + 1..events.end as usize + 1;
+        let peak = self.run.timeline.active.peak_in(range).map_or(Moment(events.end), |(peak, _)| peak);
+        let mut sums = vec![0u64];
+        for &id in &ids {
+            let is_kept = self.depends_on_batch(id)
+                && lifetimes.start(id) <= peak
+                && lifetimes.end(id).is_none_or(|end| peak < end);
+            let sum = sums.last().copied().unwrap_or(0);
+            sums.push(sum.saturating_add(if is_kept { self.run.bytes(id) } else { 0 }));
+        }
+        let sum_to = |id: u32| sums[(id - first.0) as usize];
+        let kept = |ids: Range<u32>| sum_to(ids.end) - sum_to(ids.start);
+        modules::repeated_blocks(&self.run, &self.frames, &ids, &kept)
+    }
+
+    /// The operations of a forward.
+    pub fn operations(&self, events: &Range<u32>) -> Vec<Operation> {
+        let ids: Vec<AllocId> = self.run.made_in(events).filter(|&id| self.depends_on_batch(id)).collect();
+        operations::operations(&self.run, &self.frames, &ids)
+    }
+}

@@ -1,0 +1,73 @@
+//! What the recorded program is and does: its passes and steps, its blocks, what each allocation depends on, its attention,
+//! its losses, its types of numbers and its optimizer. Each is found once, for all that ask.
+//!
+//! This layer knows no words, no advice and no simulation.
+
+mod attention;
+mod batch_size;
+mod computation;
+mod dependence;
+mod frames;
+mod frees;
+mod losses;
+mod modules;
+mod number_types;
+mod operation_kind;
+mod operations;
+mod optimizer;
+mod passes;
+mod run;
+mod running;
+mod training_steps;
+mod weights;
+
+pub use attention::{Attention, is_attention_fused};
+pub use batch_size::BatchSize;
+pub use computation::Computation;
+pub use dependence::Dependence;
+pub use frames::{CallFrames, FrameKind};
+pub use frees::Frees;
+pub use losses::Loss;
+pub use number_types::NumberTypes;
+pub use operation_kind::OperationKind;
+pub use operations::Operation;
+pub use optimizer::{AdamStep, OptimizerFacts};
+pub use passes::{Pass, Span, Spans};
+pub use run::{Run, StackSet};
+pub use running::{CallStack, Running};
+pub use training_steps::{TrainingStep, training_steps};
+
+use std::sync::OnceLock;
+
+/// The program of a run. What few ask for is found when it is asked for first.
+#[derive(Debug)]
+pub struct Workload<'a> {
+    /// What its passes compute.
+    pub computation: Computation<'a>,
+    attention: OnceLock<Vec<Attention>>,
+    losses: OnceLock<Vec<Loss>>,
+    number_types: OnceLock<NumberTypes>,
+}
+
+impl<'a> Workload<'a> {
+    /// Look at a run.
+    pub fn of(run: Run<'a>) -> Self {
+        let (attention, losses, number_types) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { computation: Computation::of(run), attention, losses, number_types }
+    }
+
+    /// Attention that is written out, so that its scores are in memory, in the order of calls.
+    pub fn attention(&self) -> &[Attention] {
+        self.attention.get_or_init(|| attention::find(&self.computation))
+    }
+
+    /// Losses whose logits are larger than anything else that their pass keeps, in the order of calls.
+    pub fn losses(&self) -> &[Loss] {
+        self.losses.get_or_init(|| losses::find(&self.computation))
+    }
+
+    /// The types of numbers.
+    pub fn number_types(&self) -> &NumberTypes {
+        self.number_types.get_or_init(|| NumberTypes::of(&self.computation))
+    }
+}

@@ -1,0 +1,8 @@
+//! The modules that a forward calls, and the blocks that repeat in it.
+
+mod blocks;
+mod call_tree;
+mod functions;
+mod rounds;
+
+pub(super) use blocks::repeated_blocks;

@@ -1,0 +1,117 @@
+//! A recorded run, with what everything that looks at its program asks about it.
+
+use crate::analysis::{Attribution, Basis, Category, TorchOperation, by_function, printable};
+use crate::model::{AllocId, Frame, FrameId, Moment, Snapshot, StackId, Timeline};
+use std::ops::Range;
+
+/// One device of a file, with what its allocations are for.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'a> {
+    /// The file.
+    pub snapshot: &'a Snapshot,
+    /// The device.
+    pub timeline: &'a Timeline,
+    /// Categories, phases and iterations.
+    pub attribution: &'a Attribution,
+}
+
+impl<'a> Run<'a> {
+    /// What an allocation is for.
+    #[inline]
+    pub fn category(&self, id: AllocId) -> Category {
+        self.attribution.categories.get(id)
+    }
+
+    /// Whether most bytes of some allocations have an inferred category.
+    pub fn are_inferred(&self, ids: &[AllocId]) -> bool {
+        let bytes = |id: &AllocId| i128::from(self.timeline.size(*id).max(0));
+        let is_inferred = |id: &&AllocId| self.attribution.categories.basis(**id) == Basis::Inferred;
+        let all: i128 = ids.iter().map(bytes).sum();
+        let inferred: i128 = ids.iter().filter(is_inferred).map(bytes).sum();
+        all < inferred * 2
+    }
+
+    /// The allocations of a category, in their order.
+    pub fn of_category(&self, category: Category) -> Vec<AllocId> {
+        self.timeline.ids().filter(|&id| self.category(id) == category).collect()
+    }
+
+    /// Requested bytes of an allocation.
+    #[inline]
+    pub fn bytes(&self, id: AllocId) -> u64 {
+        self.timeline.size(id).max(0).unsigned_abs()
+    }
+
+    /// The allocations that some events make.
+    pub fn made_in(&self, events: &Range<u32>) -> impl Iterator<Item = AllocId> + use<'a> {
+        self.timeline.lifetimes.started_between(Moment(events.start), Moment(events.end))
+    }
+
+    /// Whether some frame of the file has a property, which is asked with its file and function.
+    pub fn has_frame(&self, has: impl Fn(&str, &str) -> bool + Send + Sync) -> bool {
+        self.per_frame(has).contains(&true)
+    }
+
+    /// The stacks of the file that have a frame with a property, which is asked with the frame's file and function.
+    pub fn stacks_with(&self, has: impl Fn(&str, &str) -> bool + Send + Sync) -> StackSet {
+        self.stacks_with_before(has, |_, _| false)
+    }
+
+    /// The stacks of the file that have a frame of such operations.
+    pub fn stacks_of_operations(&self, is_wanted: impl Fn(TorchOperation) -> bool + Send + Sync) -> StackSet {
+        self.stacks_with(|file, name| is_wanted(TorchOperation::of(file, name)))
+    }
+
+    /// The stacks of the file that have a frame with a property, and none with another further in.
+    pub fn stacks_with_before(
+        &self,
+        has: impl Fn(&str, &str) -> bool + Send + Sync,
+        ends: impl Fn(&str, &str) -> bool + Send + Sync,
+    ) -> StackSet {
+        let frames =
+            self.per_frame(
+                |file, name| {
+                    if has(file, name) { Some(true) } else { ends(file, name).then_some(false) }
+                },
+            );
+        let told = |stack: StackId| {
+            let mut told = self.frames_of(stack).iter().filter_map(|frame| *frames.get(frame.index())?);
+            told.next().unwrap_or(false)
+        };
+        StackSet(self.stack_ids().map(told).collect())
+    }
+
+    /// Of each stack, the innermost frame with a property.
+    pub fn first_frames(&self, has: impl Fn(&str, &str) -> bool + Send + Sync) -> Vec<Option<FrameId>> {
+        let frames = self.per_frame(has);
+        let has = |frame: &FrameId| frames.get(frame.index()).copied().unwrap_or(false);
+        self.stack_ids().map(|stack| self.frames_of(stack).iter().copied().find(has)).collect()
+    }
+
+    /// Something about each frame of the file, which is asked with its file and function, once for each pair of them.
+    fn per_frame<T: Copy + Send + Sync>(&self, ask: impl Fn(&str, &str) -> T + Send + Sync) -> Vec<T> {
+        by_function(self.snapshot, |Frame { file, name, .. }| {
+            let text = |id| printable(self.snapshot, id);
+            ask(&text(file).replace('\\', "/"), &text(name))
+        })
+    }
+
+    fn stack_ids(&self) -> impl Iterator<Item = StackId> + use<> {
+        (0..self.snapshot.stacks.len() as u32).map(StackId)
+    }
+
+    fn frames_of(&self, stack: StackId) -> &[FrameId] {
+        self.snapshot.stacks.frames(stack)
+    }
+}
+
+/// A set of stacks.
+#[derive(Debug)]
+pub struct StackSet(Vec<bool>);
+
+impl StackSet {
+    /// Whether a stack is in the set.
+    pub fn has(&self, stack: StackId) -> bool {
+        self.0.get(stack.index()).copied().unwrap_or(false)
+    }
+}
