@@ -20,8 +20,9 @@ use super::share::share;
 use outside::outside;
 
 /// Holes are the reason if they are at least this share of the reserved bytes. Every program has some; to put those in order
-/// only postpones the failure within the same iteration. Of 86 recordings with a failure, those that are not fragmented and
-/// leak nothing have 8 % at most, but for one of 13 % that fails in order, too; the fragmented ones have 18 % at least.
+/// only postpones the failure within the same iteration. Of the recordings that failed with enough memory in all, those whose
+/// truth is neither fragmentation nor a leak have 8 % at most, but for one of 13 % that fails in order, too; the fragmented
+/// ones have 18 % at least.
 const HOLES_SHARE: f64 = 0.15;
 
 /// Why a request failed.
