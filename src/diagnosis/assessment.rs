@@ -46,7 +46,7 @@ impl<'a> Assessment<'a> {
 
     /// Whether the verdict is a leak.
     pub(super) fn is_leak(&self) -> bool {
-        match self.cause {
+        match &self.cause {
             Some(cause) => cause.is_leak(),
             None => self.leaked_graph().is_some(),
         }

@@ -101,7 +101,8 @@ proptest! {
                 continue;
             };
             let ids = [
-                "capacity", "pending-free", "free-elsewhere", "fragmentation", "single-request", "outside-pytorch", "leak", "none",
+                "capacity", "pending-free", "kept-free", "other-pool", "other-stream", "fragmentation", "single-request",
+                "outside-pytorch", "leak", "none",
             ];
             prop_assert!(found.verdict().is_some_and(|verdict| ids.contains(&verdict.id)));
             prop_assert!(found.at.moment <= Moment(raw.len() as u32));

@@ -66,6 +66,11 @@ impl FrameTable {
         frame.fx.map(|i| self.fx[i as usize])
     }
 
+    /// Every distinct frame.
+    pub fn all(&self) -> &[Frame] {
+        &self.frames
+    }
+
     /// Number of distinct frames.
     pub fn len(&self) -> usize {
         self.frames.len()

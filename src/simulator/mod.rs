@@ -26,7 +26,7 @@ pub use allocator::{Counters, Gauge, LaidBlock, LaidSegment};
 pub use program::{Added, FailedRequest, Peak, Point, Profile, Program, Row};
 pub use repeating::Repeating;
 pub use replay::{Fidelity, Outcome, Reach, SimulatedOom, margin_bytes};
-pub use settings::{Device, ExpandableSegments, SettingError, Settings};
+pub use settings::{Device, ExpandableSegments, Ignored, SettingError, Settings};
 pub use smallest_capacity::smallest_capacity;
 pub use subject::Subject;
 pub use sweep::{recommended, sweep, sweep_while, useful_changes, useful_settings};

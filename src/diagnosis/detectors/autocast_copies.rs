@@ -49,7 +49,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     finding.evidence.part("copy_bytes", "copies", bytes, case.live_bytes());
     finding.evidence.count("copies", "copies", copies.len());
     places(&mut finding, case, &copies);
-    finding.advise_code(
+    finding.advise_remedy(
+        "bf16-model",
         "Keep the weights themselves at half width, if the optimizer supports it, and drop autocast; for inference, always:",
         "model = model.to(torch.bfloat16)",
     );

@@ -12,6 +12,7 @@ mod gap;
 mod gradients;
 mod graphs;
 mod host_memory;
+mod ignored_settings;
 mod large_block;
 mod optimizer;
 mod optimizers;
@@ -33,7 +34,7 @@ use super::finding::Finding;
 type Detector = fn(&Assessment<'_>) -> Vec<Finding>;
 
 /// Every detector. The order is kept among findings that matter equally.
-pub(super) const DETECTORS: [Detector; 24] = [
+pub(super) const DETECTORS: [Detector; 25] = [
     breakdown::find,
     contributors::find,
     retained::find,
@@ -54,6 +55,7 @@ pub(super) const DETECTORS: [Detector; 24] = [
     waiting::find,
     cache_churn::find,
     private_pools::find,
+    ignored_settings::find,
     host_memory::find,
     device_account::find,
     other_devices::find,

@@ -51,6 +51,21 @@ pub(in crate::diagnosis) enum Kind {
 }
 
 impl Kind {
+    /// The memory in a title, as far as its kind is beyond doubt.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Models => "models",
+            Self::ModelsInGraphs => "models and their graphs",
+            Self::Optimizers => "optimizer state",
+            Self::Weights => "copies of weights",
+            Self::InputsAhead => "batches that wait",
+            Self::KvCaches => "KV caches",
+            Self::Graph(_) => "graphs",
+            Self::Hooks => "what hooks stored",
+            Self::Inputs | Self::Results | Self::Computed => "tensors",
+        }
+    }
+
     pub(super) fn of(
         case: &Case<'_>,
         retained: &[&Allocation],

@@ -19,8 +19,9 @@ pub fn answer(verdict: &Finding) -> Option<Answer> {
         return None;
     }
     let sites = &verdict.evidence.sites;
-    // Where a request fails is mostly chance; what holds the memory is not.
-    let holds = |site: &Site| site.role != Role::Requested;
+    // Where a request fails is mostly chance, unless it is out of all proportion; what holds the memory is not.
+    let is_request = verdict.id == "single-request";
+    let holds = |site: &Site| is_request || site.role != Role::Requested;
     let site = sites.iter().position(holds).or(if sites.is_empty() { None } else { Some(0) });
     let culprit = site.and_then(|index| sites.get(index)).map(culprit);
     Some(Answer { culprit, site })

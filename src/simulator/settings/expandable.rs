@@ -1,7 +1,18 @@
 //! Whether expandable segments are in effect, as a file shows it.
 
-use super::{Settings, pairs};
-use crate::model::{Action, CONF_VARIABLES, SettingValue, Snapshot, Timeline};
+use super::Settings;
+use crate::model::{Action, Snapshot, Timeline};
+
+/// Code that does not work with expandable segments, by what its frames show: a part of the file's path, a part of the
+/// function's name, and what it is.
+const EXCLUDING: [(&str, &str, &str); 6] = [
+    ("torch/multiprocessing/reductions.py", "", "CUDA IPC (tensors that are sent to other processes)"),
+    ("", "shareCuda", "CUDA IPC (tensors that are sent to other processes)"),
+    ("custom_all_reduce", "", "CUDA IPC (a custom all-reduce)"),
+    ("device_allocator/cumem", "", "vLLM's sleep mode (CuMemAllocator)"),
+    ("torch_memory_saver", "", "torch_memory_saver"),
+    ("", "CUDAPluggableAllocator", "a pluggable allocator"),
+];
 
 /// What a file shows of expandable segments on one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +23,8 @@ pub enum ExpandableSegments {
     InEffect,
     /// They were asked for, but no segment is expandable: torch ignores the setting where it was built without them.
     NotInEffect,
+    /// Nobody asked for them, and a part of the program does not work with them: this.
+    Excluded(&'static str),
 }
 
 impl ExpandableSegments {
@@ -22,8 +35,8 @@ impl ExpandableSegments {
         let is_on = Settings::recorded(snapshot).expandable_segments;
         if segments.iter().any(|segment| segment.is_expandable) || has(Action::SegmentMap) {
             Self::InEffect
-        } else if !is_on && !is_asked_for(snapshot) {
-            Self::Off
+        } else if !is_on && !Settings::asked_for(snapshot).any(is_expandable) {
+            excluding(snapshot).map_or(Self::Off, Self::Excluded)
         } else if is_on && segments.is_empty() && !has(Action::SegmentAlloc) {
             // No segment shows whether the setting that torch states is obeyed.
             Self::InEffect
@@ -32,7 +45,7 @@ impl ExpandableSegments {
         }
     }
 
-    /// Whether they may be advised, and tried as a change: not where the file shows that they were asked for.
+    /// Whether they may be advised, and tried as a change: not where the file shows that they were asked for, or do not work.
     pub fn may_be_advised(self) -> bool {
         self == Self::Off
     }
@@ -42,7 +55,7 @@ impl ExpandableSegments {
         match self {
             Self::Off => true,
             Self::InEffect => !change.contains("expandable_segments:True"),
-            Self::NotInEffect => !change.contains("expandable_segments"),
+            Self::NotInEffect | Self::Excluded(_) => !change.contains("expandable_segments"),
         }
     }
 }
@@ -56,12 +69,17 @@ impl Settings {
     }
 }
 
-/// Whether the text of the environment asks for them.
-fn is_asked_for(snapshot: &Snapshot) -> bool {
-    let texts = snapshot.settings.iter().filter(|setting| CONF_VARIABLES.contains(&setting.name.as_str()));
-    texts.into_iter().any(|setting| {
-        let SettingValue::Text(text) = &setting.value else { return false };
-        let mut values = pairs(text).into_iter().filter(|(key, _)| *key == "expandable_segments");
-        values.next_back().is_some_and(|(_, value)| value.trim().eq_ignore_ascii_case("true"))
-    })
+/// Whether a setting that was asked for is expandable segments.
+fn is_expandable((key, value): (&str, &str)) -> bool {
+    key == "expandable_segments" && value.trim().eq_ignore_ascii_case("true")
+}
+
+/// What in the program does not work with expandable segments.
+fn excluding(snapshot: &Snapshot) -> Option<&'static str> {
+    let texts = &snapshot.strings;
+    let what = |file: &str, name: &str| {
+        let row = EXCLUDING.iter().find(|row| file.contains(row.0) && name.contains(row.1));
+        row.map(|row| row.2)
+    };
+    snapshot.frames.all().iter().find_map(|frame| what(&texts.path(frame.file), &texts.name(frame.name)))
 }

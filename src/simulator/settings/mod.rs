@@ -1,5 +1,6 @@
 //! The allocator's settings, and the rules of a simulation that follow from them.
 
+mod asked;
 mod device;
 mod divisions;
 mod error;
@@ -7,6 +8,7 @@ mod expandable;
 mod rounding;
 mod rules;
 
+pub use asked::Ignored;
 pub use device::Device;
 pub use error::SettingError;
 pub use expandable::ExpandableSegments;
