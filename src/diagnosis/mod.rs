@@ -15,6 +15,7 @@ mod expandable;
 mod failed_attempt;
 mod figure;
 mod finding;
+mod findings;
 mod growing_tensors;
 mod inferred;
 mod left_behind;
@@ -23,7 +24,6 @@ mod pinning;
 mod retained;
 mod sentence;
 mod share;
-mod simulated;
 mod verdict;
 mod words;
 
@@ -33,6 +33,7 @@ mod tests;
 pub use case::{CodeSites, DiagnosisRequest};
 pub use figure::{Figure, Value};
 pub use finding::{Advice, CodeRow, CodeTree, Evidence, Finding, Number, Role, Severity, Site, StackBytes};
+pub use findings::{FINDINGS, FindingId, FindingKind, Need};
 pub use left_behind::{LeftBehind, is_fragmentation, is_leak, left_behind};
 pub use oom_message::OomMessage;
 pub use sentence::Sentence;
@@ -84,8 +85,7 @@ pub fn diagnose(
 ) -> Result<Diagnosis, MomentError> {
     let case = Case::new(snapshot, timeline, attribution, request)?;
     let assessment = Assessment::of(&case);
-    let detected = detectors::DETECTORS.iter().flat_map(|detect| detect(&assessment));
-    let mut others: Vec<Finding> = detected.filter(|finding| !finding.is_refused()).collect();
+    let mut others = detectors::detect(&assessment);
     // The sort is stable, so findings that matter equally stay in the order of the detectors.
     others.sort_by_key(|finding| (Reverse(finding.severity), Reverse(finding.weight_bytes)));
     let verdict = verdict::verdict(&assessment, &others);

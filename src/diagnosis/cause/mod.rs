@@ -14,6 +14,7 @@ pub(super) use outside::{Outside, OutsideBasis, larger_device};
 use super::case::{Case, FreePiece, Shortage};
 use super::expandable::Expandable;
 use super::failed_attempt::FailedAttempts;
+use super::findings::FindingId;
 use super::growing_tensors::GrowingTensors;
 use super::retained::Retained;
 use super::share::share;
@@ -70,16 +71,16 @@ impl Cause {
     }
 
     /// The id of the verdict. Memory that nothing needs any more is a leak, whichever way.
-    pub(super) fn id(self) -> &'static str {
+    pub(super) fn id(self) -> FindingId {
         match self {
-            Self::Capacity => "capacity",
-            Self::FreePiece(FreePiece::Late { .. }) => "pending-free",
-            Self::FreePiece(FreePiece::Elsewhere(_)) => "free-elsewhere",
-            Self::Fragmentation(_) => "fragmentation",
-            Self::SingleRequest => "single-request",
-            Self::FailedAttempts | Self::Retained | Self::GrowingTensors => "leak",
-            Self::Outside(_) => "outside-pytorch",
-            Self::FreePiece(FreePiece::Unused { .. }) | Self::Unknown => "none",
+            Self::Capacity => FindingId::Capacity,
+            Self::FreePiece(FreePiece::Late { .. }) => FindingId::PendingFree,
+            Self::FreePiece(FreePiece::Elsewhere(_)) => FindingId::FreeElsewhere,
+            Self::Fragmentation(_) => FindingId::Fragmentation,
+            Self::SingleRequest => FindingId::SingleRequest,
+            Self::FailedAttempts | Self::Retained | Self::GrowingTensors => FindingId::Leak,
+            Self::Outside(_) => FindingId::OutsidePytorch,
+            Self::FreePiece(FreePiece::Unused { .. }) | Self::Unknown => FindingId::Nothing,
         }
     }
 

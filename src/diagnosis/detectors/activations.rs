@@ -5,6 +5,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity, Site, StackBytes};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
@@ -46,7 +47,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         amount(bytes, inferred).of(case.live_bytes()),
         figure::share(bytes, case.live_bytes())
     );
-    let mut finding = Finding::new("activations", case.severity_of(bytes / 2), title);
+    let mut finding = Finding::new(FindingId::Activations, case.severity_of(bytes / 2), title);
     finding.explain(
         "They are kept from the forward pass for the backward pass and grow with the batch and the sequence.",
     );
@@ -148,7 +149,7 @@ fn quadratic(case: &Case<'_>, stacks: &[StackBytes], activations: i64) -> Findin
     let severity: Severity = case.severity_of(held);
     let title =
         say!("Code around a softmax holds {} of the activations", figure::bytes(held).of(activations));
-    let mut finding = Finding::new("attention-scores", severity, title);
+    let mut finding = Finding::new(FindingId::AttentionScores, severity, title);
     finding.explain("If this is attention that is written out, the scores, their softmax and the dropout mask are each batch × heads × length × length, for every layer.");
     finding.evidence.part("attention_bytes", "held by the lines around it", held, activations);
     finding.evidence.sites = case.code.sites(stacks, Role::Live);

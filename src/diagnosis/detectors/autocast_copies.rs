@@ -5,6 +5,7 @@ use crate::analysis::Category;
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
 use crate::model::Allocation;
 use std::collections::BTreeMap;
@@ -44,7 +45,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         "Copies of parameters at half their width take {}, as autocast makes them",
         figure::bytes(bytes).of(case.live_bytes())
     );
-    let mut finding = Finding::new("autocast-copies", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::AutocastCopies, case.severity_of(bytes), title);
     finding.explain("Autocast casts each weight when it is first used in a forward pass; the backward pass needs the copies, so all of them stay until then, beside the weights themselves.");
     finding.evidence.part("copy_bytes", "copies", bytes, case.live_bytes());
     finding.evidence.count("copies", "copies", copies.len());

@@ -6,6 +6,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::model::Allocation;
@@ -23,7 +24,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let Some((first, bytes)) = case.largest_category() else { return Vec::new() };
     let amount = amount(bytes, case.inferred_bytes_of(first)).of(total);
     let title = say!("Most in use: {} with {} ({})", first.label(), amount, figure::share(bytes, total));
-    let mut finding = Finding::new("breakdown", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::Breakdown, Severity::Info, title);
     for of in case.by_category() {
         let [all, of_these] = keys(of.category);
         finding.evidence.part(all, of.category.label(), of.bytes, total);

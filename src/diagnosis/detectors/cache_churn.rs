@@ -4,6 +4,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::model::{Action, EventIx};
 
@@ -95,7 +96,7 @@ fn retried(case: &Case<'_>, bursts: &[Burst]) -> Option<Finding> {
     }
     let severity = if case.is_oom() && MANY_RETRIES <= n { Severity::Warning } else { Severity::Info };
     let title = say!("The cache was emptied {} to serve a request", times(n));
-    let mut finding = Finding::new("allocation-retries", severity, title);
+    let mut finding = Finding::new(FindingId::AllocationRetries, severity, title);
     finding.explain("Before a request fails, the allocator waits for the device, gives every empty segment back to the driver and tries again. That is slow, and a sign that memory is nearly full or cut into the wrong sizes.");
     evidence(case, &mut finding, bursts);
     let expandable = if case.expandable_segments().may_be_advised() {
@@ -116,7 +117,7 @@ fn emptied(case: &Case<'_>, bursts: &[Burst]) -> Option<Finding> {
         return None;
     }
     let title = say!("The cache was emptied {} times without need", figure::count(bursts.len()));
-    let mut finding = Finding::new("empty-cache", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::EmptyCache, Severity::Info, title);
     finding.explain(say!("Segments went back to the driver although no request was waiting for them. Calls of {}.empty_cache() in the loop do that; every segment that is needed again costs a {}.", case.words.module, case.words.malloc));
     evidence(case, &mut finding, bursts);
     finding.advise("Remove empty_cache() from the loop: it does not make more memory available to PyTorch.");

@@ -4,6 +4,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{name, say};
 use crate::diagnosis::share::share;
 use crate::model::Allocation;
@@ -47,7 +48,7 @@ fn holders(case: &Case<'_>) -> Option<Finding> {
     } else {
         say!("Largest line of code: {} with {}", name(place), part(first.bytes))
     };
-    let mut finding = Finding::new("top-contributors", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::TopContributors, Severity::Info, title);
     finding.explain_if(case.code.overlap(&stacks));
     let named: usize = sites.len().min(MAX_NAMED);
     let evidence = &mut finding.evidence;
@@ -78,7 +79,7 @@ fn rise(case: &Case<'_>) -> Option<Finding> {
     }
     let title =
         say!("This iteration added {} to the {} before it", figure::bytes(bytes), figure::bytes(before));
-    let mut finding = Finding::new("rise", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::Rise, Severity::Info, title);
     let stacks = by_stack(added.iter().map(|a| (a.stack, a.size)));
     finding.evidence.event("iteration_start", "start of the iteration", start);
     finding.evidence.part("added_bytes", "allocated since, and in use", bytes, case.live_bytes());

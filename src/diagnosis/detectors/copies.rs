@@ -6,6 +6,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{name, say};
 use crate::model::{Allocation, StackId};
 use foldhash::HashMap;
@@ -221,7 +222,7 @@ fn described(case: &Case<'_>, copy: &Set<'_>, made: Made) -> Finding {
     let bytes = sum(&copy.blocks);
     let held = figure::bytes(bytes).of(case.live_bytes());
     let is_model = matches!(made, Made::ModuleCopied | Made::Built);
-    let id = if is_model { "second-model" } else { "same-parameters-twice" };
+    let id = if is_model { FindingId::SecondModel } else { FindingId::SameParametersTwice };
     let title = match made {
         Made::ModuleCopied | Made::Built => {
             say!("A second model with weights of the same sizes takes {}", held)

@@ -4,6 +4,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Shortage;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::oom_message::OomMessage;
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::diagnosis::words::Words;
@@ -67,7 +68,7 @@ fn other_moment(message: &OomMessage, shortage: &Shortage) -> Option<Finding> {
         return None;
     }
     let title = "The message is about another failure than this report";
-    let mut finding = Finding::new("device-account", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::DeviceAccount, Severity::Info, title);
     finding.explain(say!(
         "It states a request of {}; this report is about one of {}, with {} reserved.",
         figure::bytes(message.requested_bytes),
@@ -85,7 +86,7 @@ fn finding(account: &Account, message: &OomMessage, words: Words) -> Finding {
     let all = account.capacity;
     let said = parts.iter().map(|&(_, label, bytes)| say!("{} {}", figure::bytes(bytes).of(all), label));
     let title = say!("The device's {}: {}", figure::bytes(all), Sentence::joined(said, ", "));
-    let mut finding = Finding::new("device-account", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::DeviceAccount, Severity::Info, title);
     finding.evidence.bytes("device_memory_bytes", "memory of the device, as the message states", all);
     for (key, label, bytes) in parts {
         finding.evidence.part(key, label, bytes, all);

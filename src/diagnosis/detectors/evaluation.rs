@@ -6,6 +6,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
@@ -69,7 +70,7 @@ fn running(case: &Case<'_>) -> Option<Finding> {
         "An evaluation keeps {} for a backward pass that never comes",
         figure::bytes(bytes).of(case.live_bytes())
     );
-    let mut finding = Finding::new("evaluation-graph", case.severity_of(bytes / 2), title);
+    let mut finding = Finding::new(FindingId::EvaluationGraph, case.severity_of(bytes / 2), title);
     finding.explain(say!("Of the first {} that this call of the model made, {} are still there. Without gradients, each is freed as soon as the next layer has used it.", figure::counted(early, "block"), figure::count(kept).of_count(early)));
     finding.evidence.part("evaluation_bytes", "made in this call and still held", bytes, case.live_bytes());
     places(&mut finding, case, &held);
@@ -99,7 +100,7 @@ fn evaluation(case: &Case<'_>) -> Option<Finding> {
     }
     let title =
         say!("Evaluation keeps {} for a backward pass that never comes", figure::bytes(bytes).of(peak));
-    let mut finding = Finding::new("evaluation-graph", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::EvaluationGraph, case.severity_of(bytes), title);
     finding.explain(say!("After an evaluation, results of {} different lines of the model were still there. Without gradients each is freed as soon as the next layer has used it.", figure::count(lines.len())));
     finding.evidence.bytes("evaluation_bytes", "made in the evaluation and held after it", bytes);
     finding.evidence.count("lines", "lines that made them", lines.len());
@@ -141,7 +142,7 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
         "{} of the training are held while an evaluation runs",
         amount(bytes, inferred).of(case.live_bytes())
     );
-    let mut finding = Finding::new("training-resident", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::TrainingResident, case.severity_of(bytes), title);
     finding.explain("Activations and gradients of the last training step are of no use in the evaluation, and its memory comes on top of them.");
     finding.evidence.bytes("activation_bytes", "activations from before the evaluation", sum(&activations));
     finding.evidence.bytes("gradient_bytes", "gradients from before the evaluation", sum(&gradients));

@@ -4,6 +4,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
 use crate::model::Moment;
@@ -28,7 +29,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let title = say!("What is reserved and not in use grew by {}", figure::bytes(grown).of(reserved));
-    let mut finding = Finding::new("growing-gap", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::GrowingGap, Severity::Info, title);
     finding.explain("In each iteration, at the moment at which most is in use: the difference between what PyTorch reserved and what is in use. Where it grows, freed memory does not fit the requests that come next.");
     let evidence = &mut finding.evidence;
     evidence.bytes("first_gap_bytes", "in the second iteration", first.1);

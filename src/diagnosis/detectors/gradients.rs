@@ -5,6 +5,7 @@ use crate::analysis::{Category, Phase, PhaseStart};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
@@ -53,7 +54,7 @@ fn outlive_the_step(case: &Case<'_>, old: &[&Allocation]) -> Finding {
     let is_never_freed = old.iter().all(|a| is_older(a, backward));
     let held = amount(bytes, inferred).of(case.live_bytes());
     let title = say!("{} of gradients outlive the optimizer's step", held);
-    let mut finding = Finding::new("gradients-not-zeroed", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::GradientsNotZeroed, case.severity_of(bytes), title);
     if is_never_freed {
         finding.explain("They are older than the last backward pass, which only added to them: nothing sets them to None, since zero_grad() is never called or is told to write zeros.");
         finding.advise_code(
@@ -82,7 +83,7 @@ fn wait(case: &Case<'_>, live: &[&Allocation], phase: Phase) -> Finding {
     let inferred = case.inferred_bytes(live.iter().copied());
     let held = amount(bytes, inferred).of(case.live_bytes());
     let title = say!("{} of gradients are held during {}", held, during);
-    let mut finding = Finding::new("gradients-kept", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::GradientsKept, case.severity_of(bytes), title);
     finding.explain("They are needed from the backward pass to the step. Between, they only serve to accumulate several batches.");
     finding.evidence.part("gradient_bytes", "gradients", bytes, case.live_bytes());
     places(&mut finding, case, live);

@@ -5,6 +5,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Shortage;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
 
 /// A block is worth a finding if it takes at least one in this many of the bytes that PyTorch could have.
@@ -22,7 +23,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         figure::bytes(block.size).of(available),
         figure::bytes(available)
     );
-    let mut finding = Finding::new("large-block", case.severity_of(block.size), title);
+    let mut finding = Finding::new(FindingId::LargeBlock, case.severity_of(block.size), title);
     finding.evidence.part("block_bytes", "the block", block.size, available);
     places(&mut finding, case, &[block]);
     finding.explain("Nothing as large fits beside it, so it cannot be copied, converted or extended: each of these needs the old and the new one at once.");

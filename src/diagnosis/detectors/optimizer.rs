@@ -5,6 +5,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
@@ -56,7 +57,7 @@ fn state(assessment: &Assessment<'_>) -> Option<Finding> {
         return None;
     }
     let saved = if is_usual { bytes / 4 * 3 } else { 0 };
-    let mut finding = Finding::new("optimizer-state", case.severity_of(saved), title);
+    let mut finding = Finding::new(FindingId::OptimizerState, case.severity_of(saved), title);
     finding.evidence.part("optimizer_state_bytes", "optimizer state", bytes, case.live_bytes());
     finding.evidence.part("parameter_bytes", "parameters", parameters, case.live_bytes());
     places(case, &mut finding, &live);
@@ -84,7 +85,7 @@ fn temporaries(assessment: &Assessment<'_>) -> Option<Finding> {
     let inferred = case.inferred_bytes(live.iter().copied());
     let title =
         say!("The optimizer's step holds {} of temporaries", amount(bytes, inferred).of(case.live_bytes()));
-    let mut finding = Finding::new("optimizer-temporaries", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::OptimizerTemporaries, case.severity_of(bytes), title);
     finding.explain(
         "The foreach implementation works on all parameters at once and needs temporaries of their size.",
     );

@@ -6,6 +6,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
 use crate::model::{Allocation, EventIx, Moment, StackId};
 use foldhash::HashMap;
@@ -104,7 +105,7 @@ fn unused(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Optio
     }
     let held = figure::bytes(bytes).of(case.live_bytes());
     let title = say!("{} of optimizer state belong to an optimizer that does not step any more", held);
-    let mut finding = Finding::new("unused-optimizer-state", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::UnusedOptimizerState, case.severity_of(bytes), title);
     finding.explain("Its last step is several backward passes ago, while the program goes on training in another way: an optimizer of an earlier stage is still referenced, as by a variable, a scheduler or a list of stages.");
     finding.evidence.part("unused_state_bytes", "state of the idle optimizer", bytes, case.live_bytes());
     places(&mut finding, case, &blocks);
@@ -199,7 +200,7 @@ fn several(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Opti
         figure::count(shared.len() + 1),
         figure::bytes(bytes).of(case.live_bytes())
     );
-    let mut finding = Finding::new("two-optimizers", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::TwoOptimizers, case.severity_of(bytes), title);
     finding.explain("There is state for more parameters than the device has, by their sizes, and different steps made it.");
     finding.evidence.part("second_state_bytes", "state of all but the largest", bytes, case.live_bytes());
     let blocks: Vec<&Allocation> =

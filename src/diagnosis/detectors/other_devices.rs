@@ -4,6 +4,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, Shortage};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::model::{DeviceId, Moment, OomEvent, Timeline};
 use crate::units::capitalised;
@@ -29,7 +30,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let mut others = others(case, &shortage.oom);
     others.sort_by_key(|other| (other.active_bytes, other.timeline.device));
     let Some(least) = others.first() else { return Vec::new() };
-    let mut finding = Finding::new("other-devices", Severity::Info, title(&others, case));
+    let mut finding = Finding::new(FindingId::OtherDevices, Severity::Info, title(&others, case));
     for other in others.iter().take(MAX_LISTED) {
         finding.explain(sentence(other, shortage));
     }

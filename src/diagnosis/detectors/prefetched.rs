@@ -6,6 +6,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
 use crate::model::{Allocation, StackId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +58,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         figure::counted(count, "tensor"),
         figure::bytes(bytes).of(case.live_bytes())
     );
-    let mut finding = Finding::new("prefetched-batches", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::PrefetchedBatches, case.severity_of(bytes), title);
     finding.explain("They were moved to the device faster than the model was called: a list of all batches, a data set that is held on the device, or a queue without a limit.");
     finding.evidence.part("batch_bytes", "inputs that were moved ahead", bytes, case.live_bytes());
     finding.evidence.count("batches", "of one line, at most", count);

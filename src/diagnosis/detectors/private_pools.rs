@@ -5,6 +5,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::by_stack;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
 use crate::model::PoolKey;
 use std::collections::BTreeMap;
@@ -42,7 +43,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         figure::bytes(reserved).of(case.state.total.reserved_bytes),
         figure::bytes(free).of(reserved)
     );
-    let mut finding = Finding::new("private-pools", severity, title);
+    let mut finding = Finding::new(FindingId::PrivatePools, severity, title);
     finding.explain(say!("A captured {} graph keeps the memory of its pool for every replay, and a MemPool serves only what is allocated in it. Other requests cannot use what is free there.", case.words.api));
     let evidence = &mut finding.evidence;
     evidence.count("pools", "private pools", pools.len());

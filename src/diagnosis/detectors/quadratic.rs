@@ -6,6 +6,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
 use crate::model::{Allocation, Moment, StackId};
 use foldhash::HashMap;
@@ -69,7 +70,7 @@ fn described(case: &Case<'_>, live: &[&Allocation], bytes: i64, now: &Lengths, o
     let title = say!("{} grow with the square of the length of the inputs", figure::bytes(bytes));
     // Half of the length needs a quarter.
     let saved = bytes / 4 * 3;
-    let mut finding = Finding::new("quadratic-length", case.severity_of(saved), title);
+    let mut finding = Finding::new(FindingId::QuadraticLength, case.severity_of(saved), title);
     let (long, short) = (now.input.max(other.input), now.input.min(other.input));
     let (times, square) = (figure::times(ratio(long, short)), figure::times(ratio(long, short).powi(2)));
     finding.explain(say!("Between two iterations the inputs changed by {} times, and what the same code asked for by the square of that: {} times.", times, square));

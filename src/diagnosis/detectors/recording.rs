@@ -4,6 +4,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::diagnosis::share::share;
 use crate::model::{Action, Anchor, Moment, StackId};
@@ -38,7 +39,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         .collect();
     let Some(first) = gaps.first() else { return Vec::new() };
     let mut finding = Finding::new(
-        "recording-limits",
+        FindingId::RecordingLimits,
         Severity::Info,
         say!("What the recording cannot show: {}", first.title),
     );

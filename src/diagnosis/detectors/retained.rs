@@ -4,6 +4,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Shortage;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::retained;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
@@ -29,7 +30,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         figure::count(retained.repetitions),
         retained.noun.plural()
     );
-    let mut finding = Finding::new("memory-growth", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::MemoryGrowth, Severity::Info, title);
     retained::describe(&mut finding, case, retained);
     let available = case.shortage.as_ref().and_then(Shortage::available_bytes);
     if let Some(room) =

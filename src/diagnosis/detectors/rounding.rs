@@ -5,6 +5,7 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
 use crate::model::{AllocId, DeviceId, PoolKey};
@@ -62,7 +63,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
             if is_host { ADVICE_OF_HOST } else { ADVICE_OF_DEVICE },
         )
     };
-    let mut finding = Finding::new("rounding", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::Rounding, Severity::Info, title);
     if 0 < whole.blocks {
         finding.explain(say!(
             "{} of private pools take {} for {} that were requested: their pool did not split its blocks.",

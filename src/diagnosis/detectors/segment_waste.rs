@@ -5,6 +5,7 @@ use crate::diagnosis::case::{Case, Shortage};
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::pinning::hole_sizes;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::share;
@@ -34,7 +35,7 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
     let would_help = case.shortage.as_ref().filter(needs_one).is_some_and(|it| it.is_covered_by(bytes));
     let severity = if would_help { Severity::Warning } else { Severity::Info };
     let title = pinning.sentence();
-    let mut finding = Finding::new("pinned-segments", severity, title);
+    let mut finding = Finding::new(FindingId::PinnedSegments, severity, title);
     finding.explain("A segment goes back to the driver only when every block in it is free, and its holes serve only requests that fit into one of them.");
     let holes = hole_sizes(case);
     let evidence = &mut finding.evidence;
@@ -65,7 +66,7 @@ fn cached(case: &Case<'_>) -> Option<Finding> {
         figure::bytes(bytes).of(reserved),
         figure::bytes(reserved)
     );
-    let mut finding = Finding::new("cached-segments", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::CachedSegments, Severity::Info, title);
     finding.explain(say!("The allocator keeps empty segments for later requests and gives them back when a request would fail otherwise. {} counts them as used.", case.words.monitor));
     finding.evidence.part("cached_bytes", "in segments without a block", bytes, reserved);
     finding.evidence.bytes("reserved_bytes", "reserved", reserved);

@@ -1,23 +1,8 @@
 //! What the verdict takes from other findings: memory that need not be there, and how to be rid of it.
 
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::{FindingId, Need};
 use crate::diagnosis::sentence::say;
-
-/// Findings about memory that a program can do without, whatever its batch and its model are.
-const AVOIDABLE: [&str; 12] = [
-    "second-model",
-    "same-parameters-twice",
-    "unused-optimizer-state",
-    "two-optimizers",
-    "evaluation-graph",
-    "training-resident",
-    "calls-before-backward",
-    "two-graphs",
-    "autocast-copies",
-    "gradients-not-zeroed",
-    "prefetched-batches",
-    "quadratic-length",
-];
 
 /// Memory below one in this many of the live bytes does not lead the advice: it would only put off the failure.
 const LEADING_PART: i64 = 10;
@@ -25,12 +10,14 @@ const LEADING_PART: i64 = 10;
 /// Let the verdict about a device that is too small name what would have been enough and need not be there, most first, and
 /// give the advice about it first.
 pub(super) fn name_avoidable(verdict: &mut Finding, others: &[Finding], live_bytes: i64) {
-    if !matches!(verdict.id, "capacity" | "outside-pytorch" | "single-request") {
+    let is_too_little =
+        matches!(verdict.id, FindingId::Capacity | FindingId::OutsidePytorch | FindingId::SingleRequest);
+    if !is_too_little {
         return;
     }
     let leads = |finding: &&Finding| {
         finding.severity == Severity::Warning
-            && AVOIDABLE.contains(&finding.id)
+            && finding.id.kind().need != Need::Open
             && live_bytes / LEADING_PART <= finding.weight_bytes
     };
     let leading: Vec<&Finding> = others.iter().filter(leads).collect();

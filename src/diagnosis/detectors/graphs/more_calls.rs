@@ -6,6 +6,7 @@ use crate::diagnosis::case::Case;
 use crate::diagnosis::detectors::place::{places, sum};
 use crate::diagnosis::figure::{self, Figure};
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::model::{Allocation, EventIx, Moment, StackId};
 
@@ -77,7 +78,7 @@ pub(super) fn more_calls(
     let most = now.iter().map(|graph| graph.bytes).max().unwrap_or(0);
     let saved = bytes.saturating_sub(most);
     let title = stretch.title(now.len(), figure::bytes(bytes).of(case.live_bytes()), before);
-    let mut finding = Finding::new("calls-before-backward", case.severity_of(saved), title);
+    let mut finding = Finding::new(FindingId::CallsBeforeBackward, case.severity_of(saved), title);
     finding.explain("Each call keeps its graph until its backward pass, so their activations add up. If a backward pass was left out, as for a loss that was skipped, the graph of that call stays until its output is replaced.");
     finding.evidence.part("graph_bytes", "activations of these calls", bytes, case.live_bytes());
     finding.evidence.count("calls", stretch.calls_now(), now.len());

@@ -6,6 +6,7 @@ use crate::diagnosis::case::Case;
 use crate::diagnosis::detectors::place::{places, sum};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
 use crate::model::Allocation;
 
@@ -34,7 +35,7 @@ pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Findin
         figure::counted(large.len(), "call"),
         figure::bytes(bytes).of(case.live_bytes())
     );
-    let mut finding = Finding::new("two-graphs", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::TwoGraphs, Severity::Info, title);
     finding.evidence.part("graph_bytes", "activations of these calls", bytes, case.live_bytes());
     finding.evidence.count("graphs", "calls that hold a graph", large.len());
     if over.is_empty() {
