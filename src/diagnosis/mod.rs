@@ -7,6 +7,7 @@
 //!
 //! This layer knows no text formats, no files and no windows.
 
+mod answered;
 mod assessment;
 mod case;
 mod cause;
@@ -19,17 +20,20 @@ mod findings;
 mod growing_tensors;
 mod inferred;
 mod left_behind;
+mod numbers;
 mod oom_message;
 mod pinning;
 mod retained;
 mod sentence;
 mod share;
+mod sum;
 mod verdict;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
+pub use answered::Answered;
 pub use case::{CodeSites, DiagnosisRequest};
 pub use figure::{Figure, Value};
 pub use finding::{Advice, CodeRow, CodeTree, Evidence, Finding, Number, Role, Severity, Site, StackBytes};

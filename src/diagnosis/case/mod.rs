@@ -20,7 +20,7 @@ use super::oom_message::OomMessage;
 use super::share::share;
 use super::words::Words;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
-use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phases, live_at};
+use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phase, Phases, live_at};
 use crate::model::{AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
 use crate::simulator::ExpandableSegments;
 use repetitions::Repetitions;
@@ -204,6 +204,11 @@ impl<'a> Case<'a> {
     pub(super) fn iteration_start(&self) -> Option<EventIx> {
         let iterations = &self.phases().iterations;
         iterations.list.get(iterations.index_at(self.moment)?).map(|iteration| iteration.start)
+    }
+
+    /// Whether a backward pass was recorded.
+    pub(super) fn trains(&self) -> bool {
+        self.phases().phases.iter().any(|start| start.phase == Phase::Backward)
     }
 
     /// Iterations and phases.

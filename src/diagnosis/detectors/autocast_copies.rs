@@ -6,18 +6,14 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::findings::FindingId;
+use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::say;
+use crate::diagnosis::share::WORTH;
 use crate::model::Allocation;
 use std::collections::BTreeMap;
 
 /// Parameters below this many bytes, such as biases, have the size of too much else.
-const MIN_PARAMETER_BYTES: i64 = 1 << 20;
-
-/// Fewer blocks of such sizes may be there by chance.
-const MIN_COPIES: usize = 4;
-
-/// Copies are worth a finding if they take at least one in this many of the live bytes.
-const LIVE_PART: i64 = 20;
+pub(super) const MIN_PARAMETER_BYTES: i64 = 1 << 20;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -38,7 +34,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         .retain(|size, blocks| blocks.len() <= parameters.get(&size.saturating_mul(2)).copied().unwrap_or(0));
     let copies: Vec<&Allocation> = halves.into_values().flatten().collect();
     let bytes = sum(&copies);
-    if copies.len() < MIN_COPIES || bytes < case.live_bytes() / LIVE_PART {
+    if copies.len() < SEVERAL || !WORTH.is_reached(bytes, case.live_bytes()) {
         return Vec::new();
     }
     let title = say!(

@@ -9,14 +9,9 @@ use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, say};
+use crate::diagnosis::share::{NEARLY_ALL, SAME};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::Allocation;
-
-/// There are more gradients than parameters if they are larger by at least one in this many bytes: rounding and buffers
-/// make smaller differences.
-const MORE_PART: i64 = 10;
-
-/// Optimizer state is a multiple of the parameters if it differs from it by less than one in this many.
-const EXACT_PART: f64 = 50.0;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -49,27 +44,31 @@ fn against_parameters(case: &Case<'_>, finding: &mut Finding, total: i64) {
     if MOST_STATE_TIMES < times && 0 < case.inferred_bytes_of(Category::OptimizerState) {
         return;
     }
+    let gradients = gradients_of_this_backward(case);
     if 0 < states {
         finding.explain(say!(
             "Optimizer state is {} times the parameters{}.",
             figure::times(times),
-            kept_as(times)
+            kept_as(states, parameters)
         ));
     }
-    if parameters.saturating_add(parameters / MORE_PART) < gradients_of_this_backward(case) {
+    if 0 < gradients && !NEARLY_ALL.is_reached(parameters, gradients) {
         finding.explain("There are more gradients than parameters: most are on their way through the graph.");
     }
     finding.explain(rest(case, parameters, states, total));
 }
 
-/// The optimizer that keeps `times` as many bytes as the parameters have, if all of them are trained.
-fn kept_as(times: f64) -> &'static str {
-    let is = |wanted: f64| (times - wanted).abs() < wanted / EXACT_PART;
-    if is(1.0) {
+/// The optimizer that keeps so many bytes beside parameters, if all of them are trained.
+fn kept_as(states: i64, parameters: i64) -> &'static str {
+    let is = |times: i64| {
+        let wanted = parameters.saturating_mul(times);
+        SAME.is_reached(states.min(wanted), states.max(wanted))
+    };
+    if is(1) {
         ": as much as momentum keeps, if all of them are trained"
-    } else if is(2.0) {
+    } else if is(2) {
         ": as much as Adam keeps, if all of them are trained"
-    } else if is(4.0) {
+    } else if is(4) {
         ": as much as Adam keeps at 32 bits beside parameters of 16"
     } else {
         ""
@@ -110,7 +109,7 @@ fn gradients_of_this_backward(case: &Case<'_>) -> i64 {
         allocation.alloc_event().is_some_and(|event| start <= event)
             && case.category(allocation.id) == Category::Gradient
     };
-    case.live.iter().filter(is_new).fold(0, |sum, allocation| sum.saturating_add(allocation.size))
+    case.live.iter().filter(is_new).map(|allocation| allocation.size).saturating_sum()
 }
 
 /// The keys of a category's bytes, and of those that are only inferred.

@@ -6,12 +6,9 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{name, say};
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::NOTABLE;
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::Allocation;
-
-/// The rise within an iteration is shown if at least this share of the live bytes is older: else the largest holders show
-/// the same.
-const MIN_BEFORE_SHARE: f64 = 0.1;
 
 /// Lines of code and allocations that are named, at most.
 const MAX_NAMED: usize = 10;
@@ -22,13 +19,13 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 }
 
 fn holders(case: &Case<'_>) -> Option<Finding> {
-    let total = case.live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
+    let total = case.live.iter().map(|a| a.size).saturating_sum();
     let stacks = case.live_stacks();
     let sites = case.code.sites(&stacks, Role::Live);
     let first = sites.first().filter(|site| 0 < site.bytes)?;
     let place = first.place();
     let unnamed = stacks.iter().filter(|row| case.code.lines(row.stack).is_empty());
-    let unnamed = unnamed.fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let unnamed = unnamed.map(|row| row.bytes).saturating_sum();
     let part = |bytes| {
         say!(
             "{} of {} in use ({})",
@@ -72,9 +69,9 @@ fn rise(case: &Case<'_>) -> Option<Finding> {
     let start = case.iteration_start()?;
     let is_new = |a: &&Allocation| a.alloc_event().is_some_and(|event| start <= event);
     let added: Vec<&Allocation> = case.live.iter().filter(is_new).collect();
-    let bytes = added.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
+    let bytes = added.iter().map(|a| a.size).saturating_sum();
     let before = case.live_bytes().saturating_sub(bytes);
-    if bytes <= 0 || share(before, case.live_bytes()) < MIN_BEFORE_SHARE {
+    if bytes <= 0 || !NOTABLE.is_reached(before, case.live_bytes()) {
         return None;
     }
     let title =

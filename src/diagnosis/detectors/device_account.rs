@@ -7,6 +7,7 @@ use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::oom_message::OomMessage;
 use crate::diagnosis::sentence::{Sentence, say};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::diagnosis::words::Words;
 
 /// The device's memory, each byte once.
@@ -41,7 +42,7 @@ impl Account {
         let process = message.process_bytes.map(|bytes| bytes.saturating_sub(reserved).max(0));
         let others = message.other_bytes;
         let known = [reserved, process.unwrap_or(0), others, free];
-        let known = known.into_iter().fold(0i64, i64::saturating_add);
+        let known = known.into_iter().saturating_sum();
         let rest = capacity.saturating_sub(known);
         // Differences within the rounding of the text are none.
         let rest = if message.agrees(rest, 0) { 0 } else { rest.max(0) };

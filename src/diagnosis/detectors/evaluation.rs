@@ -8,26 +8,12 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
+use crate::diagnosis::numbers::MANY;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::{MUCH, WORTH};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{AllocId, Allocation, EventIx, Moment};
 use std::collections::BTreeSet;
-
-/// An evaluation kept a graph if results of at least this many lines of the forward pass are live after it: without a
-/// graph, only those of a few are.
-const MIN_LINES: usize = 6;
-
-/// Memory below this share of the peak, or of the live bytes, is not worth a finding.
-const MIN_SHARE: f64 = 0.05;
-
-/// A running evaluation keeps a graph if at least one in this many of its early blocks are still there.
-const GRAPH_PART: usize = 5;
-
-/// Fewer early blocks show nothing.
-const MIN_EARLY_BLOCKS: usize = 6;
-
-/// A running evaluation whose memory is below this share of the live bytes is not worth a finding.
-const MIN_RUNNING_SHARE: f64 = 0.25;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -60,10 +46,7 @@ fn running(case: &Case<'_>) -> Option<Finding> {
     };
     let held: Vec<&Allocation> = case.live.iter().filter(is_held).collect();
     let bytes = sum(&held);
-    if early < MIN_EARLY_BLOCKS
-        || kept.saturating_mul(GRAPH_PART) < early
-        || share(bytes, case.live_bytes()) < MIN_RUNNING_SHARE
-    {
+    if made.len() < MANY || !MUCH.is_reached(kept, early) || !MUCH.is_reached(bytes, case.live_bytes()) {
         return None;
     }
     let title = say!(
@@ -93,9 +76,9 @@ fn evaluation(case: &Case<'_>) -> Option<Finding> {
     let stacks = by_stack(made.iter().map(size));
     let lines: BTreeSet<FrameKey> =
         stacks.iter().filter_map(|row| case.code.own_path(row.stack).first().copied()).collect();
-    let bytes = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let bytes = stacks.iter().map(|row| row.bytes).saturating_sum();
     let peak = timeline.active.peak().1;
-    if lines.len() < MIN_LINES || share(bytes, peak) < MIN_SHARE {
+    if lines.len() < MANY || !WORTH.is_reached(bytes, peak) {
         return None;
     }
     let title =
@@ -116,9 +99,7 @@ fn evaluation(case: &Case<'_>) -> Option<Finding> {
 /// Activations and gradients of the training that are held while an evaluation runs.
 fn resident(case: &Case<'_>) -> Option<Finding> {
     let phases = case.phases();
-    if phases.phase_at(case.moment) != Phase::Eval
-        || !phases.phases.iter().any(|start| start.phase == Phase::Backward)
-    {
+    if phases.phase_at(case.moment) != Phase::Eval || !case.trains() {
         return None;
     }
     let event = case.moment.event()?;
@@ -132,9 +113,8 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
         left.collect::<Vec<_>>()
     };
     let (activations, gradients) = (of(Category::Activation), of(Category::Gradient));
-    let sum = |list: &[&Allocation]| list.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
     let bytes = sum(&activations).saturating_add(sum(&gradients));
-    if share(bytes, case.live_bytes()) < MIN_SHARE {
+    if !WORTH.is_reached(bytes, case.live_bytes()) {
         return None;
     }
     let inferred = case.inferred_bytes(activations.iter().chain(&gradients).copied());

@@ -8,11 +8,8 @@ use crate::diagnosis::finding::Finding;
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::NOTABLE;
 use crate::model::{Allocation, EventIx, Moment};
-
-/// Memory below this share of the live bytes is not worth a finding.
-const MIN_SHARE: f64 = 0.1;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     held(assessment).into_iter().collect()
@@ -28,7 +25,7 @@ fn held(assessment: &Assessment<'_>) -> Option<Finding> {
     let live = assessment.in_use(Category::Gradient);
     let step = last_start(case, Phase::Optimizer);
     let old: Vec<&Allocation> = live.iter().copied().filter(|a| is_older(a, step)).collect();
-    let is_worth = |live: &[&Allocation]| MIN_SHARE <= share(sum(live), case.live_bytes());
+    let is_worth = |live: &[&Allocation]| NOTABLE.is_reached(sum(live), case.live_bytes());
     if is_worth(&old) {
         return Some(outlive_the_step(case, &old));
     }

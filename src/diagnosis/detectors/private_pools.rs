@@ -7,6 +7,7 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::PoolKey;
 use std::collections::BTreeMap;
 
@@ -28,8 +29,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         held.reserved = held.reserved.saturating_add(group.figures.reserved_bytes);
         held.free = held.free.saturating_add(group.figures.hole_bytes);
     }
-    let reserved = pools.values().fold(0i64, |sum, held| sum.saturating_add(held.reserved));
-    let free = pools.values().fold(0i64, |sum, held| sum.saturating_add(held.free));
+    let reserved = pools.values().map(|held| held.reserved).saturating_sum();
+    let free = pools.values().map(|held| held.free).saturating_sum();
     if reserved <= 0 {
         return Vec::new();
     }

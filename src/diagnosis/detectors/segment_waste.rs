@@ -8,13 +8,7 @@ use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::pinning::hole_sizes;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
-
-/// Holes of pinned segments below this share of the reserved bytes are not worth a finding.
-const MIN_PINNED_SHARE: f64 = 0.1;
-
-/// A cache below this share of the reserved bytes is not worth a finding: every program has some.
-const MIN_CACHED_SHARE: f64 = 0.25;
+use crate::diagnosis::share::{MUCH, NOTABLE};
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -27,7 +21,7 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
     let bytes = pinning.hole_bytes;
     // If the verdict is fragmentation, it says all of it. In a map that contradicts itself, holes mean nothing.
     let is_told = matches!(assessment.cause, Some(Cause::Fragmentation(_))) || case.is_contradictory();
-    if share(bytes, case.state.total.reserved_bytes) < MIN_PINNED_SHARE || is_told {
+    if !NOTABLE.is_reached(bytes, case.state.total.reserved_bytes) || is_told {
         return None;
     }
     // Where a piece had room, holes are not why the request failed.
@@ -58,7 +52,7 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
 fn cached(case: &Case<'_>) -> Option<Finding> {
     let bytes = case.state.unused_bytes();
     let reserved = case.state.total.reserved_bytes;
-    if case.is_oom() || share(bytes, reserved) < MIN_CACHED_SHARE || case.is_contradictory() {
+    if case.is_oom() || !MUCH.is_reached(bytes, reserved) || case.is_contradictory() {
         return None;
     }
     let title = say!(

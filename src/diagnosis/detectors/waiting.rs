@@ -6,17 +6,14 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::TRACE;
 use crate::model::AllocId;
-
-/// Waiting blocks below this share of the bytes in use are not worth a finding.
-const MIN_SHARE: f64 = 0.01;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     let total = &case.state.total;
     let bytes = total.awaiting_rounded_bytes;
-    if bytes <= 0 || share(bytes, total.active_rounded_bytes()) < MIN_SHARE {
+    if !TRACE.is_reached(bytes, total.active_rounded_bytes()) {
         return Vec::new();
     }
     let mut waiting: Vec<AllocId> = case.awaiting().into_iter().collect();

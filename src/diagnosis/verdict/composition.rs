@@ -63,12 +63,7 @@ fn batch(case: &Case<'_>) -> Option<Sentence> {
     let rest = live.saturating_sub(fixed);
     let is_small = 0 < rest && share(rest, live) < NAMED_SHARE;
     let is_known = case.bytes_of(Category::Unknown) <= rest / 2;
-    (is_small && is_known && is_training(case))
-        .then(|| say!("; the batch adds {}", figure::bytes(rest).of(live)))
-}
-
-fn is_training(case: &Case<'_>) -> bool {
-    case.phases().phases.iter().any(|start| start.phase == Phase::Backward)
+    (is_small && is_known && case.trains()).then(|| say!("; the batch adds {}", figure::bytes(rest).of(live)))
 }
 
 fn during(phase: Phase) -> &'static str {

@@ -1,6 +1,6 @@
 //! More calls at once than ever before.
 
-use super::graph::{Graph, LIVE_PART};
+use super::graph::Graph;
 use crate::analysis::ModelCall;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::detectors::place::{places, sum};
@@ -8,6 +8,7 @@ use crate::diagnosis::figure::{self, Figure};
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, say};
+use crate::diagnosis::share::MUCH;
 use crate::model::{Allocation, EventIx, Moment, StackId};
 
 /// The stretch of a program whose calls are counted. Where gradients are part of a loss, backward passes within an iteration
@@ -72,7 +73,7 @@ pub(super) fn more_calls(
     let now: Vec<&Graph<'_>> = graphs.iter().filter(is_new).collect();
     let blocks: Vec<&Allocation> = now.iter().flat_map(|graph| graph.blocks.iter().copied()).collect();
     let bytes = sum(&blocks);
-    if now.len() <= before || bytes < case.live_bytes() / LIVE_PART {
+    if now.len() <= before || !MUCH.is_reached(bytes, case.live_bytes()) {
         return None;
     }
     let most = now.iter().map(|graph| graph.bytes).max().unwrap_or(0);
