@@ -84,7 +84,9 @@ findings! {
     Capacity "capacity" Open &[], VERDICT "the program needs more than the device has, or than a limit on the process allows";
     Fragmentation "fragmentation" Open FEWER_HOLES, VERDICT "there would be enough memory if it were in one piece";
     PendingFree "pending-free" Open &[], VERDICT "a free piece had room, but became free only while the request was failing";
-    FreeElsewhere "free-elsewhere" Open &[], VERDICT "a free piece had room, but is of another pool or stream";
+    KeptFree "kept-free" Open &[], VERDICT "a free piece had room, but max_split_size_mb keeps it for larger requests";
+    OtherPool "other-pool" Open &[], VERDICT "free memory had room, but is of another pool";
+    OtherStream "other-stream" Open &[], VERDICT "free memory had room, but is of another stream";
     SingleRequest "single-request" Open &["sdpa", "chunk-loss", "half-batch"], VERDICT "one request is out of all proportion";
     OutsidePytorch "outside-pytorch" Open &[], VERDICT "something outside of PyTorch's allocator holds the device's memory";
     Leak "leak" Open LET_GO, VERDICT "memory stays from iteration to iteration although nothing needs it";
@@ -108,10 +110,10 @@ findings! {
         "several batches on the device for each call of the model";
     AutocastCopies "autocast-copies" AsWritten &["bf16-model", "checkpoint-all"], AVOIDABLE
         "copies of weights at half width";
+    AttentionScores "attention-scores" AsWritten &["sdpa"], AVOIDABLE "code around a softmax that holds much of the activations";
     QuadraticLength "quadratic-length" AsWritten &["sdpa"], AVOIDABLE
         "blocks that grow with the square of the inputs, as two lengths in the file show";
 
-    AttentionScores "attention-scores" Open &["sdpa"], OTHERS "code around a softmax that holds much of the activations";
     Activations "activations" Open LESS_ACTIVATIONS, OTHERS "what the forward pass keeps for the backward pass";
     GradientsKept "gradients-kept" Open FREED_GRADIENTS, OTHERS
         "gradients that are held while nothing computes them, as when several batches accumulate";

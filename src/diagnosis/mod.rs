@@ -66,6 +66,8 @@ pub struct Diagnosis {
     pub at: MomentPosition,
     /// The last OOM, else the end of the recording.
     pub dump: MomentPosition,
+    /// The questions that were asked for the verdict, in their order.
+    pub asked: Vec<Answered>,
     /// The verdict, then the other findings, most important first. Never empty.
     pub findings: Vec<Finding>,
 }
@@ -97,5 +99,11 @@ pub fn diagnose(
     let position = |moment| MomentPosition { moment, position: attribution.phases.position_at(moment) };
     let end = Moment(timeline.events.len() as u32);
     let dump = timeline.ooms.last().map_or(end, |oom| Moment::after(oom.event));
-    Ok(Diagnosis { device: timeline.device, at: position(case.moment), dump: position(dump), findings })
+    Ok(Diagnosis {
+        device: timeline.device,
+        at: position(case.moment),
+        dump: position(dump),
+        asked: assessment.asked(),
+        findings,
+    })
 }

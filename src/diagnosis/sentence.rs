@@ -50,6 +50,14 @@ impl Sentence {
         out
     }
 
+    /// The same within another sentence: without a capital at its start.
+    pub(super) fn in_a_sentence(mut self) -> Self {
+        if let Some(first) = self.text.get_mut(..1) {
+            first.make_ascii_lowercase();
+        }
+        self
+    }
+
     /// Its text.
     pub fn text(&self) -> &str {
         &self.text

@@ -1,8 +1,9 @@
 //! Where memory was free when a request failed: "in pieces" is said only where no piece had room.
 
 use crate::support::{self, json, pickles_in, root, sample};
+use rayon::prelude::*;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const MIB: i64 = 1 << 20;
 
@@ -154,13 +155,15 @@ fn a_piece_with_room_that_nothing_explains_is_said_to_be_one() {
 fn memory_of_another_stream_or_pool_is_named() {
     let of_stream = ["the large pool · stream 7", "the large pool · stream 0"];
     let of_pool = ["the private large pool 3.1 · stream 0", "the default large pool · stream 0"];
-    let cases = [((7, [0, 0]), "another stream", of_stream), ((0, [3, 1]), "another pool", of_pool)];
-    for (owner, what, names) in cases {
+    let cases = [((7, [0, 0]), "other-stream", of_stream), ((0, [3, 1]), "other-pool", of_pool)];
+    for (owner, verdict_id, names) in cases {
         let (events, segments) = one_piece(owner, &[]);
         let report = report(&failing(events, 1000 * MIB, &segments, &json!({})));
         let (id, title) = verdict(&report);
-        assert_eq!(id, "free-elsewhere", "{title}");
-        assert!(title.ends_with(what), "{title}");
+        assert_eq!(id, verdict_id, "{title}");
+        let what = verdict_id.replace('-', " ");
+        let lay = format!("1.46 GiB lay free in one piece for an{what}");
+        assert!(title.contains(&lay), "{title}");
         let why = report["findings"][0]["why"].as_str().expect("a reason");
         assert!(names.iter().all(|name| why.contains(name)), "{why}");
         assert_eq!(blames_pieces(&report), None, "{report}");
@@ -169,27 +172,87 @@ fn memory_of_another_stream_or_pool_is_named() {
 }
 
 #[test]
-fn no_recording_is_called_fragmented_while_one_piece_has_room() {
+fn what_max_split_size_keeps_for_larger_requests_is_said_to_be_kept() {
+    let (events, segments) = one_piece(DEFAULT, &[]);
+    let settings = json!({"max_split_size": 1200 * MIB});
+    let report = report(&failing(events, 1000 * MIB, &segments, &settings));
+    let (id, title) = verdict(&report);
+    assert_eq!(id, "kept-free", "{title}");
+    assert!(title.contains("max_split_size_mb kept 1.46 GiB"), "{title}");
+    assert_eq!(blames_pieces(&report), None, "{report}");
+}
+
+/// The recordings of this repository and, where they are, the shared ones.
+fn recordings() -> Vec<PathBuf> {
     let mut paths = pickles_in(&sample(""), true);
     paths.extend(pickles_in(&root().join("tests/corpus"), false));
     match support::shared("") {
-        Some(folder) => paths.extend(pickles_in(&folder.join("rig"), true)),
+        Some(folder) => paths.extend(pickles_in(&folder, true)),
         None => support::skipped("free memory of the shared recordings: the folder is missing"),
     }
-    for path in paths {
-        let report = json([
+    paths
+}
+
+/// The verdicts about the failed requests of all recordings, as far as these can be read.
+fn failures() -> Vec<(PathBuf, Value)> {
+    let verdict = |path: PathBuf| {
+        let args = [
             Path::new("report"),
             &path,
             Path::new("--format"),
             Path::new("json"),
             Path::new("--no-remedies"),
-        ]);
-        let evidence = &report["findings"][0]["evidence"];
-        if evidence["requested_bytes"]
-            .as_i64()
-            .is_some_and(|needed| evidence["largest_hole_bytes"].as_i64() >= Some(needed))
-        {
+        ];
+        let report: Value = serde_json::from_slice(&support::run(args).stdout).ok()?;
+        let verdict = report["findings"][0].clone();
+        verdict["evidence"]["requested_bytes"].is_i64().then_some((path, verdict))
+    };
+    let failures: Vec<_> = recordings().into_par_iter().filter_map(verdict).collect();
+    assert!(30 <= failures.len());
+    failures
+}
+
+#[test]
+fn no_recording_is_called_fragmented_while_one_piece_has_room() {
+    for (path, verdict) in failures() {
+        let evidence = &verdict["evidence"];
+        let bytes = |key: &str| evidence[key].as_i64().unwrap_or(0);
+        if bytes("requested_bytes") <= bytes("largest_hole_bytes").max(bytes("elsewhere_hole_bytes")) {
+            assert_ne!(verdict["id"], "fragmentation", "{}", path.display());
+            let report = json!({"findings": [verdict]});
             assert_eq!(blames_pieces(&report), None, "{}", path.display());
         }
     }
+}
+
+#[test]
+fn each_byte_is_in_one_part() {
+    for (path, verdict) in failures() {
+        let evidence = &verdict["evidence"];
+        let bytes = |key: &str| evidence[key].as_i64().unwrap_or(0);
+        let free = bytes("free_here_bytes") + bytes("other_pool_bytes") + bytes("other_stream_bytes");
+        assert_eq!(free, bytes("hole_bytes"), "{}", path.display());
+        assert_eq!(bytes("active_bytes") + free, bytes("reserved_bytes"), "{}", path.display());
+        assert!(
+            bytes("rounding_bytes") + bytes("awaiting_bytes") <= bytes("active_bytes"),
+            "{}",
+            path.display()
+        );
+        if evidence["available_bytes"].is_i64() {
+            let available = bytes("reserved_bytes") + bytes("device_free_bytes");
+            assert_eq!(available, bytes("available_bytes"), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn with_the_devices_memory_the_parts_are_all_of_it() {
+    let path = sample("stages.pickle.gz").to_string_lossy().into_owned();
+    let report = json(["report", "--format", "json", "--no-remedies", "--capacity", "8GiB", &path]);
+    let evidence = &report["findings"][0]["evidence"];
+    let sum: i64 = ["active_bytes", "hole_bytes", "device_free_bytes", "outside_bytes"]
+        .iter()
+        .map(|key| evidence[*key].as_i64().expect("bytes"))
+        .sum();
+    assert_eq!(sum, 8 << 30);
 }

@@ -95,3 +95,55 @@ fn recorded_causes_are_found_and_healthy_recordings_are_left_in_peace() {
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), all.len(), wrong.join("\n"));
 }
+
+/// The lines that the README of the samples names for each sample: `train.py:105`, and those after it as `line 106`.
+fn lines_of_readme() -> Vec<(String, Vec<String>)> {
+    let readme = std::fs::read_to_string(sample("README.md")).expect("the README");
+    let row = |line: &str| {
+        let name = line.strip_prefix("| `")?.split_once(".pickle")?.0.to_owned();
+        let file = line.split('`').find_map(|part| part.split_once(".py:"))?.0;
+        let places = line.split('`').filter(|part| part.contains(".py:")).map(str::to_owned);
+        let further = line.split("line ").skip(1).map(|rest| {
+            let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            format!("{file}.py:{number}")
+        });
+        Some((name, places.chain(further).collect()))
+    };
+    readme.lines().filter_map(row).collect()
+}
+
+#[test]
+fn every_title_names_the_line_that_the_readme_names() {
+    let rows = lines_of_readme();
+    let mut named = 0;
+    for (name, lines) in &rows {
+        let all = pickles_in(&sample(""), false);
+        let path = all.iter().find(|path| stem(path) == *name).expect("the sample is there");
+        let report = report(path);
+        let verdict = &report["findings"][0];
+        let title = verdict["title"].as_str().expect("a title");
+        // Without stacks, there is no line.
+        if !title.starts_with("Out of memory") || report["line"].is_null() {
+            continue;
+        }
+        named += 1;
+        let place = lines.iter().find(|line| title.contains(line.as_str()));
+        let place = place.unwrap_or_else(|| panic!("{name}: none of {lines:?} in {title:?}"));
+        let first = &verdict["evidence"]["sites"][0];
+        let file = first["file"].as_str().and_then(|path| path.rsplit('/').next()).expect("a file");
+        assert_eq!(format!("{file}:{}", first["line"]), *place, "{name}");
+        assert_eq!(report["line"]["line"], first["line"], "{name}");
+    }
+    assert_eq!(named, 26);
+}
+
+#[test]
+fn every_title_of_a_sample_names_what_is_held() {
+    let symptoms = ["plus the requested", "exceed the device", "are in use", "no piece of"];
+    for path in pickles_in(&sample(""), true) {
+        let report = report(&path);
+        let title = report["findings"][0]["title"].as_str().expect("a title");
+        let is_symptom = symptoms.iter().any(|words| title.contains(words));
+        assert!(!is_symptom || !title.starts_with("Out of memory"), "{}: {title}", path.display());
+    }
+}

@@ -3,14 +3,16 @@
 mod callers;
 mod code_sites;
 mod own_tree;
+mod parts;
 mod repetitions;
 mod shortage;
 mod where_free;
 
-pub(super) use callers::{Caller, callers_of, main_caller};
+pub(super) use callers::{Among, Caller, callers_of, leading, main_caller};
 pub use code_sites::CodeSites;
 pub(super) use code_sites::{add_sites, by_stack};
 pub(super) use own_tree::own_tree;
+pub(super) use parts::Parts;
 pub(super) use repetitions::Noun;
 pub(super) use shortage::Shortage;
 pub(super) use where_free::FreePiece;
@@ -22,7 +24,7 @@ use super::words::Words;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phase, Phases, live_at};
 use crate::model::{AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
-use crate::simulator::ExpandableSegments;
+use crate::simulator::{ExpandableSegments, Settings};
 use repetitions::Repetitions;
 use std::collections::BTreeSet;
 
@@ -131,6 +133,11 @@ impl<'a> Case<'a> {
         ExpandableSegments::of(self.snapshot, self.timeline)
     }
 
+    /// The allocator's settings, as far as they are in effect.
+    pub(super) fn settings(&self) -> Settings {
+        Settings::in_effect(self.snapshot, self.timeline)
+    }
+
     /// What an allocation is for.
     pub(super) fn category(&self, id: AllocId) -> Category {
         self.attribution.categories.get(id)
@@ -192,12 +199,8 @@ impl<'a> Case<'a> {
 
     /// The severity of a finding that could save some bytes: a warning if that would have prevented the OOM.
     pub(super) fn severity_of(&self, saving: i64) -> Severity {
-        let missing = self.shortage.as_ref().and_then(Shortage::missing_bytes);
-        if missing.is_some_and(|missing| 0 < missing && missing <= saving) {
-            Severity::Warning
-        } else {
-            Severity::Info
-        }
+        let is_enough = self.shortage.as_ref().is_some_and(|shortage| shortage.is_covered_by(saving));
+        if is_enough { Severity::Warning } else { Severity::Info }
     }
 
     /// The first event of the iteration at the moment.

@@ -1,7 +1,7 @@
 //! A request that could not be met, in figures.
 
-use super::where_free::FreePiece;
-use crate::analysis::segment_state::{Basis, RequestFit, SegmentIndex, SegmentState};
+use super::where_free::{FreePiece, is_other_stream};
+use crate::analysis::segment_state::{Basis, OtherHoles, RequestFit, SegmentIndex, SegmentState};
 use crate::model::allocator_sizes::{mapped_size, segment_size};
 use crate::model::{OomEvent, Snapshot, Timeline};
 use crate::simulator::{ExpandableSegments, Settings};
@@ -25,9 +25,13 @@ pub(in crate::diagnosis) struct Shortage {
     pub(in crate::diagnosis) awaiting_bytes: i64,
     /// Reserved and in no block.
     pub(in crate::diagnosis) hole_bytes: i64,
+    /// Free memory of other pools, or of the other size class.
+    pub(in crate::diagnosis) other_pool_bytes: i64,
+    /// Free memory of its own pool that is of other streams.
+    pub(in crate::diagnosis) other_stream_bytes: i64,
     /// The holes that the request could use.
     pub(in crate::diagnosis) fit: RequestFit,
-    /// A free piece that had room for it.
+    /// Free memory that had room for it.
     pub(in crate::diagnosis) free_piece: Option<FreePiece>,
     /// Whether holes may be smaller than they look, since the events do not tell what a block takes beyond its request.
     pub(in crate::diagnosis) has_slack: bool,
@@ -45,7 +49,7 @@ impl Shortage {
         oom: OomEvent,
     ) -> Self {
         let total = &state.total;
-        let settings = Settings::recorded(snapshot);
+        let settings = Settings::in_effect(snapshot, timeline);
         let expands = ExpandableSegments::of(snapshot, timeline) == ExpandableSegments::InEffect;
         let shared_segment = i64::try_from(settings.large_segment_bytes).unwrap_or(i64::MAX);
         let fit = state.fit(index, timeline, &oom);
@@ -54,8 +58,14 @@ impl Shortage {
         } else {
             segment_size(oom.requested, shared_segment)
         };
+        let sum = |is_counted: &dyn Fn(&OtherHoles) -> bool| {
+            let counted = fit.others.iter().filter(|other| is_counted(other));
+            counted.fold(0i64, |sum, other| sum.saturating_add(other.bytes))
+        };
         Self {
             oom,
+            other_pool_bytes: sum(&|other| !is_other_stream(&fit, other)),
+            other_stream_bytes: sum(&|other| is_other_stream(&fit, other)),
             needed_bytes,
             maps_pages: expands,
             reserved_bytes: total.reserved_bytes,
@@ -89,19 +99,29 @@ impl Shortage {
         self.free_bytes().map(|free| self.needed_bytes.saturating_sub(free).max(0))
     }
 
-    /// Whether the segment would have fitted on the device with `bytes` more.
+    /// Whether the request would have been met with `bytes` less in use.
     pub(in crate::diagnosis) fn is_covered_by(&self, bytes: i64) -> bool {
-        self.missing_bytes().is_some_and(|missing| missing <= bytes)
+        self.lacking_bytes().is_some_and(|lacking| 0 < lacking && lacking <= bytes)
     }
 
-    /// The free piece that had room, if it says why the request failed: one of its own pool and stream or, where its own would
-    /// not have been enough even in one piece, one of another.
+    /// Bytes that the device lacked for the segment or, where a limit refused it, that were in use beyond the limit.
+    pub(in crate::diagnosis) fn lacking_bytes(&self) -> Option<i64> {
+        if self.is_refused_by_limit() { self.excess_bytes() } else { self.missing_bytes() }
+    }
+
+    /// The free memory that had room, if it says why the request failed: in one piece or, where its own would not have been
+    /// enough even in one piece, in all.
     pub(in crate::diagnosis) fn decisive_piece(&self) -> Option<FreePiece> {
         let excess = self.excess_bytes()?;
-        self.free_piece.filter(|piece| match piece {
-            FreePiece::Late { .. } | FreePiece::Unused { .. } => true,
-            FreePiece::Elsewhere(_) => excess <= 0 && 0 < excess.saturating_add(self.fit.other_bytes),
-        })
+        let is_decisive = |piece: &FreePiece| match piece {
+            FreePiece::Unused { .. } => false,
+            FreePiece::Late { .. } | FreePiece::Kept { .. } => true,
+            FreePiece::OtherPool(other) | FreePiece::OtherStream(other) => {
+                self.fit.requested_bytes <= other.largest_bytes
+                    || (excess <= 0 && 0 < excess.saturating_add(self.fit.other_bytes))
+            }
+        };
+        self.free_piece.clone().filter(is_decisive)
     }
 
     /// Bytes in use that were too many for the request to fit if there were no holes; negative if it would have fitted.

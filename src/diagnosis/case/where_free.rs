@@ -1,22 +1,28 @@
 //! Where the free memory was when a request failed, by the allocator's own rules: a request is served by one piece of its own
 //! pool, stream and size class.
 
+use super::code_sites::by_stack;
 use crate::analysis::segment_state::{OtherHoles, Part, RequestFit, SegmentState};
-use crate::model::{Action, EventIx, Timeline};
+use crate::diagnosis::finding::StackBytes;
+use crate::model::{Action, EventIx, PoolKey, StackId, Timeline};
 
-/// A free piece that had room for a request which failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Free memory that had room for a request which failed, by the first rule that kept the request from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::diagnosis) enum FreePiece {
-    /// Of its own pool and stream, but it became free only while the request was failing.
-    Late { bytes: i64 },
+    /// Of its own pool and stream, but it became free only while the request was failing. With the stacks that the memory is of.
+    Late { bytes: i64, stacks: Vec<StackBytes> },
     /// Of its own pool and stream; nothing in the file says why it was not used.
     Unused { bytes: i64 },
-    /// Of another pool, another stream or the other size class.
-    Elsewhere(OtherHoles),
+    /// Of its own pool and stream, but `max_split_size_mb` keeps it for larger requests.
+    Kept { bytes: i64 },
+    /// Of another pool, or the other size class.
+    OtherPool(OtherHoles),
+    /// Of its own pool, but of another stream.
+    OtherStream(OtherHoles),
 }
 
 impl FreePiece {
-    /// The piece that had room; `None` if free memory was in smaller pieces.
+    /// Where the memory is; `None` if what is free was in smaller pieces of the request's own pool and stream.
     pub(super) fn of(
         timeline: &Timeline,
         state: &SegmentState,
@@ -25,24 +31,53 @@ impl FreePiece {
     ) -> Option<Self> {
         let bytes = fit.largest_bytes;
         if fit.with_room.is_empty() {
-            return fit.elsewhere.map(Self::Elsewhere);
+            return if 0 < fit.kept_bytes {
+                Some(Self::Kept { bytes: fit.kept_bytes })
+            } else {
+                Self::elsewhere(fit)
+            };
         }
         let late = freed_last(timeline, oom);
-        let is_late = |part: &Part| late.iter().any(|addr| (part.addr..part.past_end()).contains(addr));
-        let are_late = fit.with_room.iter().filter_map(|&at| state.parts.get(at)).all(is_late);
-        Some(if are_late { Self::Late { bytes } } else { Self::Unused { bytes } })
+        let parts = || fit.with_room.iter().filter_map(|&at| state.parts.get(at));
+        let lies_in = |part: &Part, addr: u64| (part.addr..part.past_end()).contains(&addr);
+        if !parts().all(|part| late.iter().any(|&(addr, ..)| lies_in(part, addr))) {
+            return Some(Self::Unused { bytes });
+        }
+        let of_parts = late.iter().filter(|&&(addr, ..)| parts().any(|part| lies_in(part, addr)));
+        Some(Self::Late { bytes, stacks: by_stack(of_parts.map(|&(_, stack, bytes)| (stack, bytes))) })
+    }
+
+    /// The other pool or stream that has room in one piece or, if none has, in all.
+    fn elsewhere(fit: &RequestFit) -> Option<Self> {
+        let has_piece = |other: &OtherHoles| fit.requested_bytes <= other.largest_bytes;
+        let has_enough = |other: &OtherHoles| {
+            other.key.class.is_none_or(|class| class == fit.class) && fit.requested_bytes <= other.bytes
+        };
+        let others = fit.others.iter().filter(|other| has_piece(other) || has_enough(other));
+        let other = *others.max_by_key(|other| (has_piece(other), other.largest_bytes, other.bytes))?;
+        Some(if is_other_stream(fit, &other) { Self::OtherStream(other) } else { Self::OtherPool(other) })
     }
 }
 
-/// Addresses of the blocks that became free right before a request failed. Before it gives up, the allocator waits for blocks
+/// Whether nothing but its stream separates free memory from a request. The allocator asks for pool and size class first.
+pub(in crate::diagnosis) fn is_other_stream(fit: &RequestFit, other: &OtherHoles) -> bool {
+    let own = fit.key();
+    let is_same_pool = other.key.pool.is_none_or(|pool| own.pool.unwrap_or(PoolKey::DEFAULT) == pool);
+    let is_same_class = other.key.class.is_none() || other.key.class == own.class;
+    is_same_pool && is_same_class
+}
+
+/// Addresses, stacks and sizes of the blocks that became free right before a request failed. Before it gives up, the allocator waits for blocks
 /// that other streams use, but it looks for a free piece only before that: one that was free earlier would have been found.
-fn freed_last(timeline: &Timeline, oom: EventIx) -> Vec<u64> {
+fn freed_last(timeline: &Timeline, oom: EventIx) -> Vec<(u64, StackId, i64)> {
     let events = &timeline.events;
     let mut late = Vec::new();
     for ix in (0..oom.0).rev().map(EventIx) {
         match events.action(ix) {
             Action::SegmentFree | Action::SegmentUnmap => {}
-            Action::FreeCompleted => late.extend(events.addr(ix)),
+            Action::FreeCompleted => {
+                late.extend(events.addr(ix).map(|addr| (addr, events.stack(ix), events.size(ix))));
+            }
             _ => break,
         }
     }

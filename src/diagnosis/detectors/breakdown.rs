@@ -3,7 +3,7 @@
 use super::optimizer::MOST_STATE_TIMES;
 use crate::analysis::Category;
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::Case;
+use crate::diagnosis::case::{Case, Parts};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
@@ -55,7 +55,7 @@ fn against_parameters(case: &Case<'_>, finding: &mut Finding, total: i64) {
     if 0 < gradients && !NEARLY_ALL.is_reached(parameters, gradients) {
         finding.explain("There are more gradients than parameters: most are on their way through the graph.");
     }
-    finding.explain(rest(case, parameters, states, total));
+    finding.explain(rest(case, parameters, states));
 }
 
 /// The optimizer that keeps so many bytes beside parameters, if all of them are trained.
@@ -76,14 +76,14 @@ fn kept_as(states: i64, parameters: i64) -> &'static str {
 }
 
 /// The bytes that a model in training takes by this formula, and the rest.
-fn rest(case: &Case<'_>, parameters: i64, states: i64, total: i64) -> Sentence {
+fn rest(case: &Case<'_>, parameters: i64, states: i64) -> Sentence {
     let fixed = case.fixed_bytes();
-    let depends = match total.saturating_sub(fixed) {
-        0 => "Nothing else is in use.".into(),
-        rest => say!("{} depend on the batch, or on what the program keeps.", figure::bytes(rest).of(total)),
+    let parts = match Parts::of(case).sentence() {
+        Some(parts) => say!("{}.", parts),
+        None => "Nothing else is in use.".into(),
     };
     if states == 0 && case.bytes_of(Category::Gradient) == 0 {
-        return depends;
+        return parts;
     }
     let whole = parameters.saturating_mul(2).saturating_add(states);
     let with = if states == 0 { "" } else { " and this state" };
@@ -92,13 +92,7 @@ fn rest(case: &Case<'_>, parameters: i64, states: i64, total: i64) -> Sentence {
     } else {
         say!("{} of that are in use", figure::bytes(fixed).of(whole))
     };
-    say!(
-        "With a gradient for each{}, the model takes {}; {}. {}",
-        with,
-        figure::bytes(whole),
-        in_use,
-        depends
-    )
+    say!("With a gradient for each{}, the model takes {}; {}. {}", with, figure::bytes(whole), in_use, parts)
 }
 
 /// Bytes of the gradients that the backward pass at the moment has made. Those of earlier ones are finished and wait for a

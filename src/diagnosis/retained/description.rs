@@ -75,15 +75,15 @@ fn is_each(retained: &Retained) -> bool {
     NEARLY_ALL.is_reached(retained.repetitions, retained.of_repetitions)
 }
 
-/// The retained bytes, and how many repetitions left them.
+/// The retained bytes, what they are, and how many repetitions left them.
 pub(in crate::diagnosis) fn title(retained: &Retained) -> Sentence {
-    let bytes = figure::bytes(retained.bytes);
+    let (bytes, what) = (figure::bytes(retained.bytes), retained.kind.words());
     let nouns = retained.noun.plural();
     match retained.repetitions {
-        0 | 1 => say!("{} from earlier {} are still held", bytes, nouns),
+        0 | 1 => say!("{} of {} from earlier {} are still held", bytes, what, nouns),
         n => {
             let older = if retained.older_bytes == 0 { "" } else { "and before " };
-            say!("{} from {} earlier {} {}are still held", bytes, figure::count(n), nouns, older)
+            say!("{} of {} from {} earlier {} {}are still held", bytes, what, figure::count(n), nouns, older)
         }
     }
 }

@@ -148,6 +148,21 @@ struct Memory<'a> {
 }
 
 impl Kind {
+    /// The memory in a title, as far as its kind is beyond doubt.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Models => "models",
+            Self::ModelsInGraphs => "models and their graphs",
+            Self::Optimizers => "optimizer state",
+            Self::Weights => "copies of weights",
+            Self::InputsAhead => "batches that wait",
+            Self::KvCaches => "KV caches",
+            Self::Graph(_) => "graphs",
+            Self::Hooks => "what hooks stored",
+            Self::Inputs | Self::Results | Self::Computed => "tensors",
+        }
+    }
+
     /// What some memory is, and the questions that were asked until one was answered with yes.
     pub(super) fn of(
         case: &Case<'_>,

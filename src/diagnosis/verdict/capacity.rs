@@ -1,12 +1,12 @@
 //! Too much memory in use, in words: what it is, where it comes from, and what to make smaller.
 
-use super::failed_request::with_rounding;
+use super::failed_request::{extension, request_stack, with_rounding};
 use crate::analysis::{Category, CategoryBytes, Phase};
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::{Case, Shortage, add_sites, main_caller};
+use crate::diagnosis::case::{Case, Shortage, add_sites, by_stack, callers_of, main_caller};
 use crate::diagnosis::cause::larger_device;
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, MAX_SITES, Role};
+use crate::diagnosis::finding::{Finding, MAX_SITES, Role, Site, StackBytes};
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::diagnosis::share::share;
@@ -20,8 +20,79 @@ const SECOND_SHARE: f64 = 0.25;
 /// Devices with less memory than this, in bytes, are rare: something else may hold the rest.
 const USUAL_DEVICE_BYTES: i64 = 6 << 30;
 
-/// The statement: what is too much or, if the bytes alone would have been enough, what is missing.
+/// The statement: what the memory consists of, and below which line most of it was made.
 pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> Sentence {
+    let requested = figure::bytes(shortage.oom.requested);
+    let [first, second] = largest(case);
+    let named = |of: CategoryBytes| say!("{} {}", words(of.category), amount(of.bytes, of.inferred_bytes));
+    let Some(first) = first else {
+        return say!("Out of memory: a request of {} does not fit", requested);
+    };
+    let place = |site: Site| name(site.place());
+    let asked = case.code.sites(&[request(case, shortage)], Role::Requested).into_iter().next();
+    if let Some(asked) = asked.filter(|_| extension(case, shortage).is_some()) {
+        return say!(
+            "Out of memory: extending a tensor to {} needs the old and the new one at once ({}), beside {}",
+            requested,
+            place(asked),
+            named(first)
+        );
+    }
+    let line = site_of(case, shortage, first.category).map(|site| {
+        if first.bytes / 2 < site.bytes {
+            return say!(", most below {}", place(site));
+        }
+        say!(", {} below {}", figure::bytes(site.bytes).of(first.bytes), place(site))
+    });
+    let second = second.map(|second| say!(", and {}", named(second)));
+    let of = if shortage.is_refused_by_limit() { "exceed the limit on this process" } else { "do not fit" };
+    say!("Out of memory: {}{}{}; {} more {}", named(first), line, second, requested, of)
+}
+
+/// The line that the title names.
+pub(super) fn site(case: &Case<'_>, shortage: &Shortage) -> Option<Site> {
+    if extension(case, shortage).is_some() {
+        let stacks: Vec<StackBytes> = case.live_stacks();
+        let stack = request(case, shortage).stack;
+        let of_request: Vec<StackBytes> = stacks.into_iter().filter(|row| row.stack == stack).collect();
+        return case.code.sites(&of_request, Role::Live).into_iter().next();
+    }
+    let [first, _] = largest(case);
+    site_of(case, shortage, first?.category)
+}
+
+fn request(case: &Case<'_>, shortage: &Shortage) -> StackBytes {
+    StackBytes { stack: request_stack(case, shortage), bytes: shortage.oom.requested, count: 1 }
+}
+
+/// The innermost line below which more than half of a category was made, else the line that made most of it. Of lines that
+/// made about as much, as of keys and of values, the one that asked for more.
+fn site_of(case: &Case<'_>, shortage: &Shortage, category: Category) -> Option<Site> {
+    let live = case.live.iter().filter(|a| case.category(a.id) == category);
+    let stacks = by_stack(live.map(|a| (a.stack, a.size)));
+    let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let callers = callers_of(case, &stacks).into_iter().filter(|caller| all / 2 < caller.bytes);
+    let caller = callers.min_by_key(|caller| (caller.depth, Reverse(caller.bytes), caller.key));
+    let site = caller.map(|caller| case.code.site(caller.key, caller.bytes, caller.count, Role::Live));
+    let sites = case.code.sites(&stacks, Role::Live);
+    let best = site.or_else(|| sites.first().cloned())?;
+    let asked = case.code.sites(&[request(case, shortage)], Role::Requested);
+    let has_asked = |site: &&Site| asked.iter().any(|asked| asked.place() == site.place());
+    let is_alike = |site: &&Site| best.bytes / 2 <= site.bytes;
+    Some(sites.iter().find(|site| has_asked(site) && is_alike(site)).cloned().unwrap_or(best))
+}
+
+/// The largest category, and the next if it is large as well.
+fn largest(case: &Case<'_>) -> [Option<CategoryBytes>; 2] {
+    let mut categories: Vec<CategoryBytes> = case.by_category().to_vec();
+    categories.sort_by_key(|of| Reverse(of.bytes));
+    let mut categories = categories.into_iter().filter(|of| 0 < of.bytes);
+    let is_large = |of: &CategoryBytes| SECOND_SHARE <= share(of.bytes, case.live_bytes());
+    [categories.next(), categories.next().filter(is_large)]
+}
+
+/// What is in use and was requested, beside what there is.
+fn too_much(case: &Case<'_>, shortage: &Shortage) -> Sentence {
     let requested = figure::bytes(shortage.oom.requested);
     let rounding = with_rounding(case, shortage);
     let active = shortage.active_bytes;
@@ -30,21 +101,9 @@ pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> Sentence {
     let (active, had) = (figure::bytes(active).of(had), figure::bytes(had));
     if shortage.excess_bytes().is_none_or(|excess| 0 < excess) {
         let of = if shortage.is_refused_by_limit() { "limit on this process" } else { "device" };
-        say!(
-            "Out of memory: {} in use{} plus the requested {} exceed the {}",
-            active,
-            rounding,
-            requested,
-            of
-        )
+        say!("{} in use{} plus the requested {} exceed the {}.", active, rounding, requested, of)
     } else {
-        say!(
-            "Out of memory: {} of {} are in use{}, and no piece of {} is left",
-            active,
-            had,
-            rounding,
-            requested
-        )
+        say!("{} of {} are in use{}, and no piece of {} is left.", active, had, rounding, requested)
     }
 }
 
@@ -71,7 +130,7 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
     if let Some(free) = shortage.free_bytes().filter(|_| shortage.is_refused_by_limit()) {
         advise_on_limit(finding, case, free);
     }
-    advise_by_category(finding, assessment);
+    advise_by_category(finding, assessment, shortage);
 }
 
 /// Code that lets PyTorch take all of the device.
@@ -124,17 +183,12 @@ fn is_first_step(case: &Case<'_>) -> bool {
         && state.all(|a| a.alloc_event().and_then(|event| case.repetitions.index_of(event)) == current)
 }
 
-/// Name the largest categories, and advise on how to make them smaller.
-fn advise_by_category(finding: &mut Finding, assessment: &Assessment<'_>) {
+/// Say what is too much, and advise on how to make the largest categories smaller.
+fn advise_by_category(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage) {
     let case = assessment.case;
-    let mut categories: Vec<CategoryBytes> = case.by_category().to_vec();
-    categories.sort_by_key(|of| Reverse(of.bytes));
-    let Some(largest) = categories.first().filter(|of| 0 < of.bytes) else { return };
-    let named = |of: &CategoryBytes| say!("{} ({})", words(of.category), amount(of.bytes, of.inferred_bytes));
-    let second = categories.get(1).filter(|of| SECOND_SHARE <= share(of.bytes, case.live_bytes()));
-    let then = second.map(|second| say!(", then {}", named(second)));
     let limit = finding.why.take().map(|why| say!("{} ", why));
-    finding.because(say!("{}Most of what is in use is {}{}.", limit, named(largest), then));
+    finding.because(say!("{}{}", limit, too_much(case, shortage)));
+    let [Some(largest), second] = largest(case) else { return };
     finding.limit_inferred(largest.category.label(), largest.bytes, largest.inferred_bytes);
     let is_fixed = is_there_whatever_the_batch(largest.category);
     if !is_fixed {

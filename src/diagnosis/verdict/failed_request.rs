@@ -141,16 +141,19 @@ const MAX_EXTENSIONS: usize = 1000;
 /// The fewest calls in a row in which a line asked for more each time that show a tensor which is extended.
 const MIN_EXTENSIONS: usize = 8;
 
-/// Say that the failed request extends a tensor, if the same code has asked for the same amount more in each of the last
-/// calls or iterations.
-pub(super) fn explain_extension(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
-    let Some((more, times)) = extension(case, shortage) else { return };
-    // Sizes grow for other reasons, too: what is extended is still there while the new tensor is made.
+/// By how much the failed request extends a tensor, and how often in a row: the same code has asked for the same amount more in
+/// each of the last calls or iterations, and the tensor before is still there while the new one is made.
+pub(super) fn extension(case: &Case<'_>, shortage: &Shortage) -> Option<(i64, usize)> {
+    let (more, times) = growth(case, shortage)?;
+    // Sizes grow for other reasons, too.
     let old = shortage.oom.requested.saturating_sub(more);
     let stack = case.timeline.events.stack(shortage.oom.event);
-    if !case.live.iter().any(|a| a.stack == stack && a.size == old) {
-        return;
-    }
+    case.live.iter().any(|a| a.stack == stack && a.size == old).then_some((more, times))
+}
+
+/// Say that the failed request extends a tensor, if it does.
+pub(super) fn explain_extension(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
+    let Some((more, times)) = extension(case, shortage) else { return };
     finding.explain(say!("The request grows: the same code asked for {} more in each of the last {} {}, as when a tensor is extended, or a list is put together, every time. The old tensor and the new one are there at once.", figure::bytes(more), figure::count(times), case.repetitions.noun([shortage.oom.event].into_iter()).plural()));
     finding.advise_code(
         "Limit how far it grows, allocate it once at its final size and write into it (of a cache of keys and values: a static cache), or collect the pieces on the CPU:",
@@ -159,7 +162,7 @@ pub(super) fn explain_extension(finding: &mut Finding, case: &Case<'_>, shortage
 }
 
 /// By how much, and how often in a row, the largest allocation of the request's stack in a repetition has grown.
-fn extension(case: &Case<'_>, shortage: &Shortage) -> Option<(i64, usize)> {
+fn growth(case: &Case<'_>, shortage: &Shortage) -> Option<(i64, usize)> {
     let timeline = case.timeline;
     let stack = timeline.events.stack(shortage.oom.event);
     let current = case.repetitions.index_of(shortage.oom.event)?;

@@ -6,9 +6,20 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Shortage;
 use crate::diagnosis::expandable::Expandable;
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::Finding;
-use crate::diagnosis::sentence::say;
+use crate::diagnosis::finding::{Finding, Role, Site};
+use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::simulator::{ExpandableSegments, Settings};
+
+/// The statement: what lay free, and between whose blocks.
+pub(super) fn title(shortage: &Shortage, site: Option<&Site>) -> Sentence {
+    let of = site.filter(|site| site.role == Role::KeepsFree);
+    say!(
+        "Out of memory due to fragmentation: {} requested while {} lay free in pieces{}",
+        figure::bytes(shortage.oom.requested),
+        figure::bytes(shortage.hole_bytes).of(shortage.reserved_bytes),
+        of.map(|site| say!(" between blocks of {}", name(site.place())))
+    )
+}
 
 /// Describe the holes, what keeps them apart, and what would close them.
 pub(super) fn describe(
@@ -26,12 +37,6 @@ pub(super) fn describe(
         finding.explain(say!(
             "{} of the holes are of another pool, stream or size class, which this request must not use.",
             figure::bytes(fit.other_bytes)
-        ));
-    }
-    if 0 < fit.kept_bytes {
-        finding.explain(say!(
-            "{} of them have room, but max_split_size_mb keeps them for other sizes.",
-            figure::bytes(fit.kept_bytes).of(shortage.hole_bytes)
         ));
     }
     finding.explain_if(earlier_sizes(case, shortage));
@@ -69,7 +74,7 @@ fn advise_on_segments(
                 quote_expandable(finding, expandable, shortage);
             }
             if !matches!(simulated, Some(Expandable::Fails { .. })) {
-                let recorded = Settings::recorded(assessment.case.snapshot);
+                let recorded = assessment.case.settings();
                 finding.advise_remedy(
                     "set:expandable_segments=True",
                     "Let segments grow instead of adding new ones:",

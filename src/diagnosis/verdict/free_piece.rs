@@ -1,48 +1,78 @@
 //! A free piece with room for the request that failed, in words.
 
-use crate::analysis::segment_state::{GroupKey, MAX_SLACK_BYTES, OtherHoles};
-use crate::diagnosis::case::{Case, FreePiece, Shortage};
+use crate::analysis::segment_state::{GroupKey, MAX_SLACK_BYTES, OtherHoles, Row};
+use crate::diagnosis::case::{Case, FreePiece, Shortage, by_stack};
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::Finding;
+use crate::diagnosis::finding::{Finding, Role, Site};
 use crate::diagnosis::sentence::{Sentence, name, say};
 
-/// The statement: where the piece lay.
-pub(super) fn title(shortage: &Shortage, piece: FreePiece) -> Sentence {
+/// The statement: where the memory lay, and whose it is.
+pub(super) fn title(shortage: &Shortage, piece: &FreePiece, site: Option<&Site>) -> Sentence {
     let requested = figure::bytes(shortage.oom.requested);
     let free = |bytes: i64| figure::bytes(bytes).of(shortage.hole_bytes);
+    let by = |words: &'static str| {
+        let holds = site.filter(|site| site.role != Role::Requested);
+        holds.map(|site| say!(" ({} {})", words, name(site.place())))
+    };
     match piece {
-        FreePiece::Late { bytes } => say!(
-            "Out of memory: {} requested while {} that the program had given back still waited for a stream",
+        FreePiece::Late { bytes, .. } => say!(
+            "Out of memory: {} requested while {} that the program had given back still waited for a stream{}",
             requested,
-            free(bytes)
+            free(*bytes),
+            by("made by")
         ),
         FreePiece::Unused { bytes } => say!(
             "Cannot tell why a request of {} failed: {} of its own pool and stream lay free in one piece",
             requested,
-            free(bytes)
+            free(*bytes)
         ),
-        FreePiece::Elsewhere(other) => say!(
-            "Out of memory: {} requested while {} lay free in one piece of another {}",
+        FreePiece::Kept { bytes } => say!(
+            "Out of memory: {} requested while max_split_size_mb kept {} for larger requests{}",
             requested,
-            free(other.largest_bytes),
-            kind(shortage, &other)
+            free(*bytes),
+            by("beside blocks of")
         ),
+        FreePiece::OtherPool(other) | FreePiece::OtherStream(other) => {
+            let is_one = shortage.fit.requested_bytes <= other.largest_bytes;
+            say!(
+                "Out of memory: {} requested while {} lay free{} for another {}{}",
+                requested,
+                free(if is_one { other.largest_bytes } else { other.bytes }),
+                if is_one { " in one piece" } else { "" },
+                if matches!(piece, FreePiece::OtherStream(_)) { "stream" } else { "pool" },
+                by("beside blocks of")
+            )
+        }
     }
 }
 
-/// In what the piece differs from the request: what separates them first, by the order of the allocator's keys.
-fn kind(shortage: &Shortage, other: &OtherHoles) -> &'static str {
-    let own = shortage.fit.key();
-    let differs = |a: Option<i64>, b: Option<i64>| a.zip(b).is_some_and(|(a, b)| a != b);
-    if other.key.class != own.class || !differs(other.key.stream, own.stream) { "pool" } else { "stream" }
+/// The lines that made what waited, or whose blocks keep other free memory where it is.
+pub(super) fn sites(case: &Case<'_>, shortage: &Shortage, piece: &FreePiece) -> Vec<Site> {
+    let is_of: &dyn Fn(GroupKey) -> bool = match piece {
+        FreePiece::Late { stacks, .. } => return case.code.sites(stacks, Role::Returned),
+        FreePiece::Unused { .. } => return Vec::new(),
+        FreePiece::Kept { .. } => &|key| key == shortage.fit.key(),
+        FreePiece::OtherPool(other) | FreePiece::OtherStream(other) => &|key| key == other.key,
+    };
+    let state = &case.state;
+    let is_of_group = |row: &&Row| state.groups.get(row.group).is_some_and(|group| is_of(group.key));
+    let rows = state.rows.iter().filter(is_of_group).filter(|row| 0 < row.figures.hole_bytes);
+    let blocks = rows.flat_map(|row| {
+        let each = row.figures.hole_bytes / (row.figures.blocks.max(1) as i64);
+        let blocks = state.parts_of(row).iter().filter_map(|part| part.content.allocation());
+        blocks.map(move |id| (case.timeline.stack(id), each))
+    });
+    case.code.sites(&by_stack(blocks), Role::KeepsFree)
 }
 
 /// Describe why the piece was not used, as far as the file tells, and what would make it useful.
-pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage, piece: FreePiece) {
+pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage, piece: &FreePiece) {
     match piece {
         FreePiece::Late { .. } => late(finding),
         FreePiece::Unused { .. } => unused(finding, shortage),
-        FreePiece::Elsewhere(other) => elsewhere(finding, case, shortage, &other),
+        FreePiece::Kept { .. } => kept(finding),
+        FreePiece::OtherPool(other) => elsewhere(finding, case, shortage, other, false),
+        FreePiece::OtherStream(other) => elsewhere(finding, case, shortage, other, true),
     }
     if shortage.has_slack {
         finding.limit(say!(
@@ -50,6 +80,11 @@ pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, shortage: &Shorta
             figure::bytes(MAX_SLACK_BYTES)
         ));
     }
+}
+
+fn kept(finding: &mut Finding) {
+    finding.because("With max_split_size_mb, a free block that is at least as large serves only requests that are as large, too.");
+    finding.advise("Raise max_split_size_mb above this request, or leave it out: oomscope simulate FILE --set max_split_size_mb=none says what that gives.");
 }
 
 fn late(finding: &mut Finding) {
@@ -68,12 +103,18 @@ fn unused(finding: &mut Finding, shortage: &Shortage) {
     }
 }
 
-fn elsewhere(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage, other: &OtherHoles) {
+fn elsewhere(
+    finding: &mut Finding,
+    case: &Case<'_>,
+    shortage: &Shortage,
+    other: &OtherHoles,
+    is_stream: bool,
+) {
     // A pool that no other could be taken for has no name.
     let own = shortage.fit.key();
     let own = GroupKey { pool: own.pool.filter(|_| other.key.pool.is_some()), ..own };
     finding.because(say!(
-        "The piece is of the {}; the request was for the {}, and a free piece serves only requests of its own pool and stream.",
+        "It is of the {}; the request was for the {}, and free memory serves only requests of its own pool and stream.",
         name(other.key.to_string()),
         name(own.to_string())
     ));
@@ -83,10 +124,10 @@ fn elsewhere(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage, other:
         other.largest_bytes,
         shortage.hole_bytes,
     );
-    if kind(shortage, other) == "stream" {
+    if is_stream {
         finding.advise("Make large tensors on one stream, or use those that a stream has given back on that stream again: what it frees serves only its own requests.");
     } else {
         finding.advise(say!("Let go of {} graphs and pools that are not used any more: a pool gives its memory back when nothing is in it.", case.words.api));
     }
-    finding.advise("Let go of the blocks beside the piece before the request: a segment without any block goes back to the device for all pools and streams.");
+    finding.advise("Let go of the blocks beside it before the request: a segment without any block goes back to the device for all pools and streams.");
 }

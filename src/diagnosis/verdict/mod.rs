@@ -1,6 +1,5 @@
 //! The verdict in words: why memory ran out, or what can be said where it did not.
 
-mod avoidable;
 mod capacity;
 mod composition;
 mod failed_attempt;
@@ -8,6 +7,7 @@ mod failed_request;
 mod fragmentation;
 mod free_piece;
 mod growing_tensors;
+mod named;
 mod nothing_failed;
 mod out_of_memory;
 mod outside;
@@ -28,12 +28,8 @@ pub(super) fn verdict(assessment: &Assessment<'_>, others: &[Finding]) -> Findin
     if assessment.case.timeline.trust.in_use.is_unknown() {
         return contradictory();
     }
-    let mut verdict = stated(assessment);
-    if verdict.is_refused() {
-        return contradictory();
-    }
-    avoidable::name_avoidable(&mut verdict, others, assessment.case.live_bytes());
-    verdict
+    let verdict = stated(assessment, others);
+    if verdict.is_refused() { contradictory() } else { verdict }
 }
 
 /// The file states more of something than there is of the whole.
@@ -46,10 +42,10 @@ fn contradictory() -> Finding {
     finding
 }
 
-fn stated(assessment: &Assessment<'_>) -> Finding {
+fn stated(assessment: &Assessment<'_>, others: &[Finding]) -> Finding {
     let case = assessment.case;
-    if let Some((shortage, cause)) = case.shortage.as_ref().zip(assessment.cause) {
-        return out_of_memory(assessment, shortage, cause);
+    if let Some((shortage, cause)) = case.shortage.as_ref().zip(assessment.cause.as_ref()) {
+        return out_of_memory(assessment, shortage, cause, others);
     }
     match assessment.leaked_graph() {
         Some(retained) => leaking(case, retained),

@@ -11,10 +11,10 @@ use crate::diagnosis::words::Words;
 pub(super) fn describe(finding: &mut Finding, words: Words, shortage: &Shortage, outside: Outside) {
     let bytes = figure::bytes(outside.bytes);
     let available = shortage.available_bytes().map(|bytes| say!("{}", figure::bytes(bytes)));
-    finding.evidence.bytes("outside_bytes", "neither in PyTorch's pool nor free", outside.bytes);
     match outside.basis {
         OutsideBasis::Told => finding.because(say!("Of the device's memory, as it was given or recorded, PyTorch could have {}; {} are neither in its pool nor free.", available, bytes)),
         OutsideBasis::Earlier(at) => {
+            finding.evidence.bytes("taken_bytes", "taken by something else since", outside.bytes);
             let event = at.event().map_or("Before the first event".into(), |event| say!("After {}", figure::event(event)));
             finding.evidence.events.extend(at.event());
             finding.because(say!("{} PyTorch had, or could have had, {} more than the {} at this moment. Something else on the device has taken them since.", event, bytes, available));

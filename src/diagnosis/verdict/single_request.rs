@@ -4,7 +4,19 @@ use super::failed_request::with_rounding;
 use crate::diagnosis::case::{Case, Shortage};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
-use crate::diagnosis::sentence::say;
+use crate::diagnosis::sentence::{Sentence, say};
+
+/// How the request compares with what there is.
+pub(super) fn title(shortage: &Shortage) -> Sentence {
+    let requested = figure::bytes(shortage.oom.requested);
+    let available = shortage.available_bytes().unwrap_or(shortage.reserved_bytes);
+    if available < shortage.oom.requested {
+        say!("one request of {} is larger than all that PyTorch could have", requested)
+    } else {
+        let share = figure::share(shortage.oom.requested, available);
+        say!("one request of {} is {} of what PyTorch could have", requested, share)
+    }
+}
 
 /// Describe how the request compares with the memory in use, and how to make it smaller.
 pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {

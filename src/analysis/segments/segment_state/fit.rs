@@ -16,6 +16,8 @@ pub struct OtherHoles {
     pub key: GroupKey,
     /// Bytes of the largest hole.
     pub largest_bytes: i64,
+    /// Bytes of all holes.
+    pub bytes: i64,
 }
 
 /// A failed request and the holes at that moment.
@@ -51,8 +53,8 @@ pub struct RequestFit {
     pub kept_bytes: i64,
     /// Bytes of holes of other pools, streams or size classes.
     pub other_bytes: i64,
-    /// The pool, stream or size class among those with the largest hole, if that has room for the request.
-    pub elsewhere: Option<OtherHoles>,
+    /// The holes of each other pool, stream and size class.
+    pub others: Vec<OtherHoles>,
     /// Whether the file has private pools and does not say which pool the request was for.
     pub is_pool_unknown: bool,
     /// Bytes of the largest hole of an expandable segment that new pages would extend, since nothing is mapped behind it.
@@ -78,7 +80,7 @@ impl SegmentState {
             too_small_bytes: 0,
             kept_bytes: 0,
             other_bytes: 0,
-            elsewhere: None,
+            others: Vec::new(),
             is_pool_unknown: false,
             extensible_bytes: 0,
         };
@@ -96,12 +98,15 @@ impl SegmentState {
                 fit.extensible_bytes = fit.extensible_bytes.max(extensible_bytes(self.parts_of(row)));
             }
         }
-        let others =
-            self.groups.iter().zip(&serves).filter(|(group, serves)| !*serves && !group.key.is_outside);
-        let others = others
-            .map(|(group, _)| OtherHoles { key: group.key, largest_bytes: group.figures.largest_hole_bytes });
-        let with_room = others.filter(|holes| fit.requested_bytes <= holes.largest_bytes);
-        fit.elsewhere = with_room.max_by_key(|holes| holes.largest_bytes);
+        let others = self.groups.iter().zip(&serves).filter(|(_, serves)| !*serves);
+        fit.others = others
+            .map(|(group, _)| OtherHoles {
+                key: group.key,
+                largest_bytes: group.figures.largest_hole_bytes,
+                bytes: group.figures.hole_bytes,
+            })
+            .filter(|holes| 0 < holes.bytes)
+            .collect();
         fit.is_pool_unknown = fit.pool.is_none() && index.has_private_pools;
         fit.largest_holes.sort_unstable_by(|a, b| b.cmp(a));
         fit.largest_holes.truncate(MAX_LISTED);

@@ -1,0 +1,97 @@
+//! What other findings say of a device that is too small: memory that is not needed and would have been enough, and else what
+//! is peculiar about the memory that is.
+
+use crate::diagnosis::case::{Among, Case, Shortage, by_stack, leading};
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::{Finding, Role, Site};
+use crate::diagnosis::findings::Need;
+use crate::diagnosis::sentence::{Sentence, say};
+use crate::model::AllocId;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// The findings that a verdict about a device that is too small names: those without whose memory the request would have been
+/// met. Of memory that is not needed, these are all that are enough alone, largest first; else those that are together.
+pub(super) struct Named<'f> {
+    findings: Vec<&'f Finding>,
+    /// Whether the first alone is enough.
+    is_enough_alone: bool,
+    is_needed: bool,
+}
+
+impl<'f> Named<'f> {
+    /// Ask the other findings.
+    pub(super) fn among(case: &Case<'_>, shortage: &Shortage, others: &'f [Finding]) -> Option<Self> {
+        let of = |need: Need| {
+            let mut of: Vec<&Finding> =
+                others.iter().filter(|finding| finding.id.kind().need == need).collect();
+            of.sort_by_key(|finding| Reverse(finding.weight_bytes));
+            of
+        };
+        let is_enough = |finding: &&&Finding| shortage.is_covered_by(finding.weight_bytes);
+        let not_needed = of(Need::Nothing);
+        let alone = |all: &[&'f Finding], is_needed: bool| {
+            let findings: Vec<&Finding> = all.iter().filter(is_enough).copied().collect();
+            (!findings.is_empty()).then_some(Self { findings, is_enough_alone: true, is_needed })
+        };
+        let together = || {
+            let findings = disjoint(case, &not_needed);
+            let bytes = findings.iter().fold(0i64, |sum, finding| sum.saturating_add(finding.weight_bytes));
+            let are_enough = shortage.is_covered_by(bytes);
+            are_enough.then_some(Self { findings, is_enough_alone: false, is_needed: false })
+        };
+        alone(&not_needed, false).or_else(together).or_else(|| alone(&of(Need::AsWritten), true))
+    }
+
+    /// What is too much, in a title.
+    pub(super) fn title(&self) -> Sentence {
+        let count = if self.is_enough_alone { 1 } else { self.findings.len() };
+        let titles = self.findings.iter().take(count).map(|finding| finding.title.clone().in_a_sentence());
+        Sentence::joined(titles, "; ")
+    }
+
+    /// The line that led to most of it.
+    pub(super) fn site(&self, case: &Case<'_>, asked: &[Site]) -> Option<Site> {
+        let first = self.findings.first()?;
+        let sites = &first.evidence.sites;
+        if self.is_needed {
+            // Of several lines, the one that asked for more is as good as any, and a reader has just met it.
+            let has_asked = |site: &&Site| asked.iter().any(|asked| asked.place() == site.place());
+            return sites.iter().find(has_asked).or(sites.first()).cloned();
+        }
+        let row = |&id: &AllocId| (case.timeline.stack(id), case.timeline.size(id));
+        let stacks = by_stack(first.evidence.about.iter().map(row));
+        let caller = leading(case, &stacks, Among::Live).into_iter().next();
+        let site = caller.map(|caller| case.code.site(caller.key, caller.bytes, caller.count, Role::Live));
+        site.or(sites.first().cloned())
+    }
+
+    /// Say why that is the cause, and give the advice about it first.
+    pub(super) fn describe(&self, verdict: &mut Finding, shortage: &Shortage) {
+        let lacked = figure::bytes(shortage.lacking_bytes().unwrap_or(0));
+        let reason = self.findings.first().and_then(|finding| finding.explanation.first().cloned());
+        let reason = reason.map(|reason| say!(" {}", reason));
+        let is_less = if self.is_enough_alone { "less than this" } else { "less than these together" };
+        verdict.because(say!("The request lacked {}, {}.{}", lacked, is_less, reason));
+        let named = self.findings.iter().skip(1).map(|finding| say!("{}.", finding.title.clone()));
+        verdict.explanation.extend(named);
+        let advice = self.findings.iter().flat_map(|finding| finding.advice.iter().cloned());
+        verdict.advice = advice.chain(std::mem::take(&mut verdict.advice)).collect();
+    }
+}
+
+/// The findings whose memory is not that of a larger one.
+fn disjoint<'f>(case: &Case<'_>, findings: &[&'f Finding]) -> Vec<&'f Finding> {
+    let mut seen: BTreeSet<AllocId> = BTreeSet::new();
+    let is_new = |finding: &&&Finding| {
+        let about = &finding.evidence.about;
+        let is_live = |id: &AllocId| case.timeline.gone(*id).is_none_or(|gone| case.moment < gone);
+        let is_new = !about.is_empty() && about.iter().all(|id| is_live(id) && !seen.contains(id));
+        if is_new {
+            seen.extend(about);
+        }
+        is_new
+    };
+    let mut is_new = is_new;
+    findings.iter().filter(|finding| is_new(finding)).copied().collect()
+}
