@@ -84,7 +84,7 @@ findings! {
     Capacity "capacity" Open &[], VERDICT "the program needs more than the device has, or than a limit on the process allows";
     Fragmentation "fragmentation" Open FEWER_HOLES, VERDICT "there would be enough memory if it were in one piece";
     PendingFree "pending-free" Open &[], VERDICT "a free piece had room, but became free only while the request was failing";
-    KeptFree "kept-free" Open &[], VERDICT "a free piece had room, but max_split_size_mb keeps it for larger requests";
+    KeptFree "kept-free" Open &[], VERDICT "a free piece had room, but a limit on splitting blocks keeps it for larger requests";
     OtherPool "other-pool" Open &[], VERDICT "free memory had room, but is of another pool";
     OtherStream "other-stream" Open &[], VERDICT "free memory had room, but is of another stream";
     SingleRequest "single-request" Open &["sdpa", "chunk-loss", "half-batch"], VERDICT "one request is out of all proportion";
