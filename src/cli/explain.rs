@@ -2,8 +2,9 @@
 
 use super::failure::Failure;
 use super::output::{Destination, TextOrJson};
-use super::select::{Opened, Source, Target};
+use super::select::{Opened, Source, Target, no_moment};
 use crate::analysis::Attribution;
+use crate::diagnosis::{DiagnosisRequest, diagnose};
 use crate::model::{AllocId, EventIx, Timeline};
 use crate::report::{self, Explanation};
 use crate::units;
@@ -22,6 +23,7 @@ use std::io::Write;
     after_help = "Examples:
   oomscope explain oom.pickle 0x7f21ac000000
   oomscope explain oom.pickle 0x7f21ac000000@41220 --format json
+  oomscope explain oom.pickle --verdict
   oomscope live oom.pickle --at oom --filter basis:inferred    finds addresses to ask about
 
 Says which rule decided what an allocation is for, how surely, what speaks for it, and which rules said
@@ -33,8 +35,11 @@ pub(super) struct ExplainArgs {
     #[command(flatten)]
     source: Source,
     /// An address of the allocation, and after '@' the event that made it (-1: older than the recording)
-    #[arg(value_name = "ADDR[@EVENT]", value_parser = parse_address)]
-    address: Address,
+    #[arg(value_name = "ADDR[@EVENT]", value_parser = parse_address, required_unless_present = "verdict")]
+    address: Option<Address>,
+    /// Explain the verdict of `report` instead: the questions that were asked, in order, with figures and answers
+    #[arg(long, conflicts_with_all = ["address", "format"])]
+    verdict: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
     format: TextOrJson,
@@ -67,7 +72,8 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 /// Write what is known of an allocation of a recording.
 pub(super) fn write(out: &mut dyn Write, args: &ExplainArgs, recording: &Opened<'_>) -> Result<(), Failure> {
     let snapshot = &*recording.snapshot;
-    let (timeline, id) = find(recording, args)?;
+    let Some(address) = args.address else { return write_verdict(out, args, recording) };
+    let (timeline, id) = find(recording, args, address)?;
     let (found, claims) = Attribution::explain(&recording.facts(), snapshot, timeline, id);
     let allocation = timeline.allocation(id);
     let explanation = Explanation { snapshot, timeline, allocation, found, claims };
@@ -78,9 +84,24 @@ pub(super) fn write(out: &mut dyn Write, args: &ExplainArgs, recording: &Opened<
     Ok(())
 }
 
+/// Write the questions that were asked for the verdict of the report.
+fn write_verdict(out: &mut dyn Write, args: &ExplainArgs, recording: &Opened<'_>) -> Result<(), Failure> {
+    let selected = args.target.one(recording)?;
+    let (snapshot, timeline) = (&*recording.snapshot, selected.timeline);
+    let attribution = recording.attribution(timeline);
+    let request = DiagnosisRequest { at: Some(selected.at), ..DiagnosisRequest::default() };
+    let diagnosis = diagnose(snapshot, timeline, &attribution, request)
+        .map_err(|error| no_moment(recording.file, error))?;
+    Ok(report::verdict_questions_text(out, snapshot, timeline, &diagnosis)?)
+}
+
 /// The allocation that the user named, on the first device that has it.
-fn find<'a>(recording: &'a Opened<'_>, args: &ExplainArgs) -> Result<(&'a Timeline, AllocId), Failure> {
-    let Address { addr, event } = args.address;
+fn find<'a>(
+    recording: &'a Opened<'_>,
+    args: &ExplainArgs,
+    address: Address,
+) -> Result<(&'a Timeline, AllocId), Failure> {
+    let Address { addr, event } = address;
     let found = match event {
         None => args.target.each(recording)?.into_iter().find_map(|selected| {
             let timeline = selected.timeline;

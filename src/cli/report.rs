@@ -37,8 +37,7 @@ const TOP: usize = 8;
   oomscope report snapshot.pickle --message job.log               the whole device, by the text of the exception
   oomscope report snapshot.pickle --format json | jq '.findings[0] | .id, .evidence.sites[0]'
 
-The first finding is the verdict: capacity, fragmentation, pending-free, kept-free, other-pool,
-other-stream, single-request,
+The first finding is the verdict: capacity, fragmentation, pending-free, kept-free, other-pool, other-stream, single-request,
 outside-pytorch, leak, or none when the recording shows nothing wrong. docs/report.md describes the JSON."
 )]
 pub(super) struct ReportArgs {

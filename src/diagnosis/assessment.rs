@@ -1,18 +1,18 @@
 //! A case with everything that is concluded from it, for the verdict and the detectors.
 
+use super::answered::Answered;
 use super::case::Case;
 use super::cause::Cause;
 use super::failed_attempt::FailedAttempts;
+use super::figure;
 use super::growing_tensors::GrowingTensors;
 use super::pinning::Pinning;
 use super::retained::Retained;
-use super::share::share;
+use super::sentence::say;
+use super::share::MUCH;
 use crate::analysis::Category;
 use crate::model::{AllocId, Allocation};
 use std::collections::BTreeSet;
-
-/// Without an OOM, a retained graph is wrong if it is at least this share of the live bytes: a smaller one may be wanted.
-const GRAPH_SHARE: f64 = 0.25;
 
 /// A case with the conclusions that several findings rest on, each of them found once.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(super) struct Assessment<'a> {
     pub(super) pinning: Pinning,
     /// Why the request failed; `None` if none did.
     pub(super) cause: Option<Cause>,
+    /// The questions that were asked to find out.
+    asked: Vec<Answered>,
 }
 
 impl<'a> Assessment<'a> {
@@ -37,11 +39,12 @@ impl<'a> Assessment<'a> {
         let retained = Retained::of(case);
         let growing = GrowingTensors::of(case);
         let failed = FailedAttempts::of(case);
-        let cause = case
+        let why = case
             .shortage
             .as_ref()
             .map(|shortage| Cause::of(case, shortage, failed.as_ref(), retained.as_ref(), growing.as_ref()));
-        Self { case, failed, retained, growing, pinning: Pinning::of(case), cause }
+        let (cause, asked) = why.map_or((None, Vec::new()), |(cause, asked)| (Some(cause), asked));
+        Self { case, failed, retained, growing, pinning: Pinning::of(case), cause, asked }
     }
 
     /// Whether the verdict is a leak.
@@ -52,10 +55,32 @@ impl<'a> Assessment<'a> {
         }
     }
 
+    /// The questions that were asked for the verdict, in their order.
+    pub(super) fn asked(&self) -> Vec<Answered> {
+        let mut asked = self.asked.clone();
+        if self.cause.is_none() {
+            let bytes = self.retained.as_ref().map_or(0, |retained| retained.bytes);
+            asked.push(Answered {
+                asks: "Do graphs of earlier iterations hold much of what is in use?",
+                figures: say!(
+                    "{} left by earlier iterations, {} in use",
+                    figure::bytes(bytes),
+                    figure::bytes(self.case.live_bytes())
+                ),
+                is_yes: self.leaked_graph().is_some(),
+            });
+        }
+        let is_retained = matches!(self.cause, Some(Cause::Retained) | None) && self.is_leak();
+        let kind =
+            self.retained.iter().filter(|_| is_retained).flat_map(|retained| retained.asked.iter().cloned());
+        asked.extend(kind);
+        asked
+    }
+
     /// A large retained graph. Without an OOM, it is the only memory that counts as leaked, since nobody keeps one on
     /// purpose.
     pub(super) fn leaked_graph(&self) -> Option<&Retained> {
-        let is_much = |retained: &&Retained| GRAPH_SHARE <= share(retained.bytes, self.case.live_bytes());
+        let is_much = |retained: &&Retained| MUCH.is_reached(retained.bytes, self.case.live_bytes());
         self.retained.as_ref().filter(|retained| retained.is_graph()).filter(is_much)
     }
 

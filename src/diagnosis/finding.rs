@@ -1,6 +1,7 @@
 //! A finding: one statement, with everything that it rests on.
 
 use super::figure::{self, Figure};
+use super::findings::FindingId;
 use super::sentence::Sentence;
 use super::share::share;
 use crate::analysis::segment_state::GroupKey;
@@ -244,8 +245,8 @@ pub struct Advice {
 /// One statement about a recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// The kind of finding; stable across versions.
-    pub id: &'static str,
+    /// The kind of finding.
+    pub id: FindingId,
     /// How much it matters.
     pub severity: Severity,
     /// The statement in a line.
@@ -268,7 +269,7 @@ pub struct Finding {
 
 impl Finding {
     /// A finding that has only its statement so far.
-    pub(super) fn new(id: &'static str, severity: Severity, title: impl Into<Sentence>) -> Self {
+    pub(super) fn new(id: FindingId, severity: Severity, title: impl Into<Sentence>) -> Self {
         Self {
             id,
             severity,

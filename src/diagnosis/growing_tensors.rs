@@ -2,26 +2,13 @@
 
 use super::case::{Case, Noun};
 use super::finding::StackBytes;
+use super::numbers::{MANY, SEVERAL};
+use super::share::{MOST, MUCH, SAME, TRACE};
+use super::sum::SaturatingSum as _;
 use crate::analysis::{Category, Phase};
 use crate::model::{AllocId, Allocation, Moment, StackId};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
-
-/// Tensors below this share of the live bytes are not looked at: their growth explains nothing.
-const MIN_SHARE: f64 = 0.01;
-
-/// Fewer repetitions show no trend.
-const MIN_REPETITIONS: usize = 8;
-
-/// With fewer steps of an optimizer, the repetitions may lie within one pass over a sequence, which is meant to grow.
-const MIN_STEPS: usize = 4;
-
-/// Increments are the same if they differ from the last one by at most this share: rounding to blocks changes them a
-/// little.
-const REGULAR: f64 = 0.02;
-
-/// Where the constant inputs are at least this part (one in four) of an input that grows, the batch does not grow with it.
-const CONSTANT_INPUT_PART: i64 = 4;
 
 /// The tensors that get larger in every repetition, by the same amount each time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,20 +46,19 @@ impl GrowingTensors {
         let candidates = candidates(case);
         let is_input = |series: &Series| case.category(series.id) == Category::Input;
         let constant = candidates.iter().filter(|series| is_input(series)).filter_map(Series::constant);
-        let constant = constant.fold(0i64, i64::saturating_add);
+        let constant = constant.saturating_sum();
         let mut series: Vec<Series> = candidates.into_iter().filter_map(Series::rising).collect();
         // If batches grow, everything that is computed from them grows as well, and nothing is wrong. If most of the
         // inputs stay the same, an input that grows is no batch.
-        let grows_with_batch = series.iter().any(|series| {
-            is_input(series) && constant.saturating_mul(CONSTANT_INPUT_PART) < series.first_size()
-        });
+        let grows_with_batch =
+            series.iter().any(|series| is_input(series) && !MUCH.is_reached(constant, series.first_size()));
         if !series.iter().any(|series| series.stays) || grows_with_batch {
             return None;
         }
         // Smaller tensors come first, since larger ones are made of them.
         series.sort_by_key(|series| (!series.stays, series.last_size(), series.stack));
         let main = series.first()?;
-        let sum = |of: &dyn Fn(&Series) -> i64| series.iter().map(of).fold(0, i64::saturating_add);
+        let sum = |of: &dyn Fn(&Series) -> i64| series.iter().map(of).saturating_sum();
         Some(Self {
             bytes: sum(&Series::last_size),
             grown_bytes: sum(&|series| series.last_size() - series.first_size()),
@@ -103,17 +89,17 @@ impl Series {
     /// The size, if it is the same in all repetitions.
     fn constant(&self) -> Option<i64> {
         let is_constant = self.sizes.windows(2).all(|pair| pair[0] == pair[1]);
-        (is_constant && MIN_REPETITIONS <= self.sizes.len()).then(|| self.first_size())
+        (is_constant && MANY <= self.sizes.len()).then(|| self.first_size())
     }
 
     /// The last repetitions, in all of which it grew by the same amount.
     fn rising(mut self) -> Option<Self> {
         let steps: Vec<i64> = self.sizes.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
         let last = *steps.last()?;
-        let is_regular = |step: &&i64| 0 < **step && ((**step - last) as f64).abs() <= last as f64 * REGULAR;
+        let is_regular = |step: &&i64| SAME.is_reached((**step).min(last), (**step).max(last));
         let regular = steps.iter().rev().take_while(is_regular).count();
         self.sizes.drain(..steps.len() - regular);
-        (MIN_REPETITIONS <= self.sizes.len()).then_some(self)
+        (MANY <= self.sizes.len()).then_some(self)
     }
 }
 
@@ -131,7 +117,7 @@ fn candidates(case: &Case<'_>) -> Vec<Series> {
     let series = |(stack, id): (StackId, AllocId)| {
         let made: Vec<AllocId> = largest.remove(&stack).unwrap_or_default().into_values().collect();
         debug_assert!(!made.is_empty(), "the live block is of a repetition");
-        let stays = made.windows(2).filter(|pair| outlives(pair)).count() * 2 > made.len();
+        let stays = MOST.is_reached(made.windows(2).filter(|pair| outlives(pair)).count(), made.len());
         Series { stack, id, sizes: made.into_iter().map(|id| timeline.size(id)).collect(), stays }
     };
     live.into_iter().map(series).collect()
@@ -139,10 +125,11 @@ fn candidates(case: &Case<'_>) -> Vec<Series> {
 
 /// The largest live block of each stack, of those that are large and may not grow on purpose.
 fn growable(case: &Case<'_>) -> HashMap<StackId, AllocId> {
-    let least = (case.live_bytes() as f64 * MIN_SHARE) as i64;
     let mut live: HashMap<StackId, AllocId> = HashMap::default();
     // Small inputs are needed, too: they show whether the batch grows.
-    let counts = |a: &Allocation| least <= a.size || case.category(a.id) == Category::Input;
+    let counts = |a: &Allocation| {
+        TRACE.is_reached(a.size, case.live_bytes()) || case.category(a.id) == Category::Input
+    };
     for a in case.live.iter().filter(|a| a.stack != StackId::EMPTY && counts(a)) {
         let is_new = a.alloc_event().and_then(|event| case.repetitions.index_of(event)).is_some();
         let grows_on_purpose = matches!(
@@ -185,14 +172,14 @@ fn has_loads(case: &Case<'_>) -> bool {
     let before = starts.filter(|start| Moment::after(start.event) <= case.moment);
     let loads = before.filter(|start| start.phase == Phase::Data).count();
     let calls = case.phases().calls.iter().filter(|call| Moment::after(call.event) <= case.moment).count();
-    MIN_REPETITIONS.max(calls) <= loads.saturating_add(1)
+    MANY.max(calls) <= loads.saturating_add(1)
 }
 
 /// Whether an optimizer steps repeatedly until the moment.
 fn has_steps(case: &Case<'_>) -> bool {
     let starts = case.phases().phases.iter();
     let before = starts.filter(|start| Moment::after(start.event) <= case.moment);
-    MIN_STEPS <= before.filter(|start| start.phase == Phase::Optimizer).count()
+    SEVERAL <= before.filter(|start| start.phase == Phase::Optimizer).count()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //!
 //! This layer knows no text formats, no files and no windows.
 
+mod answered;
 mod assessment;
 mod case;
 mod cause;
@@ -15,24 +16,28 @@ mod expandable;
 mod failed_attempt;
 mod figure;
 mod finding;
+mod findings;
 mod growing_tensors;
 mod inferred;
 mod left_behind;
+mod numbers;
 mod oom_message;
 mod pinning;
 mod retained;
 mod sentence;
 mod share;
-mod simulated;
+mod sum;
 mod verdict;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
+pub use answered::Answered;
 pub use case::{CodeSites, DiagnosisRequest};
 pub use figure::{Figure, Value};
 pub use finding::{Advice, CodeRow, CodeTree, Evidence, Finding, Number, Role, Severity, Site, StackBytes};
+pub use findings::{FINDINGS, FindingId, FindingKind, Need};
 pub use left_behind::{LeftBehind, is_fragmentation, is_leak, left_behind};
 pub use oom_message::OomMessage;
 pub use sentence::Sentence;
@@ -61,6 +66,8 @@ pub struct Diagnosis {
     pub at: MomentPosition,
     /// The last OOM, else the end of the recording.
     pub dump: MomentPosition,
+    /// The questions that were asked for the verdict, in their order.
+    pub asked: Vec<Answered>,
     /// The verdict, then the other findings, most important first. Never empty.
     pub findings: Vec<Finding>,
 }
@@ -84,8 +91,7 @@ pub fn diagnose(
 ) -> Result<Diagnosis, MomentError> {
     let case = Case::new(snapshot, timeline, attribution, request)?;
     let assessment = Assessment::of(&case);
-    let detected = detectors::DETECTORS.iter().flat_map(|detect| detect(&assessment));
-    let mut others: Vec<Finding> = detected.filter(|finding| !finding.is_refused()).collect();
+    let mut others = detectors::detect(&assessment);
     // The sort is stable, so findings that matter equally stay in the order of the detectors.
     others.sort_by_key(|finding| (Reverse(finding.severity), Reverse(finding.weight_bytes)));
     let verdict = verdict::verdict(&assessment, &others);
@@ -93,5 +99,11 @@ pub fn diagnose(
     let position = |moment| MomentPosition { moment, position: attribution.phases.position_at(moment) };
     let end = Moment(timeline.events.len() as u32);
     let dump = timeline.ooms.last().map_or(end, |oom| Moment::after(oom.event));
-    Ok(Diagnosis { device: timeline.device, at: position(case.moment), dump: position(dump), findings })
+    Ok(Diagnosis {
+        device: timeline.device,
+        at: position(case.moment),
+        dump: position(dump),
+        asked: assessment.asked(),
+        findings,
+    })
 }

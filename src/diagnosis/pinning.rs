@@ -2,14 +2,13 @@
 
 use super::case::{Case, by_stack};
 use super::finding::StackBytes;
+use super::share::MUCH;
+use super::sum::SaturatingSum as _;
 use crate::analysis::segment_state::{Content, Part, Row};
 use crate::diagnosis::figure;
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::model::AllocId;
 use std::cmp::Reverse;
-
-/// A segment is pinned if at least one in this many of its bytes is free: fewer are no loss.
-const PINNED_PART: i64 = 4;
 
 /// The pinned segments of a segment map, and the blocks that pin them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +46,7 @@ impl Pinning {
         Self {
             hole_bytes,
             segments,
-            block_bytes: blocks.iter().fold(0, |sum, &id| sum.saturating_add(case.timeline.size(id))),
+            block_bytes: blocks.iter().map(|&id| case.timeline.size(id)).saturating_sum(),
             blocks,
             stacks: by_stack(shares.into_iter().map(|(id, bytes)| (case.timeline.stack(id), bytes))),
         }
@@ -69,7 +68,7 @@ impl Pinning {
 fn is_pinned(case: &Case<'_>, row: &Row) -> bool {
     let figures = &row.figures;
     let is_reserved = !case.state.groups[row.group].key.is_outside;
-    is_reserved && 0 < figures.blocks && figures.reserved_bytes / PINNED_PART <= figures.hole_bytes
+    is_reserved && 0 < figures.blocks && MUCH.is_reached(figures.hole_bytes, figures.reserved_bytes)
 }
 
 /// Bytes of all holes, largest first.

@@ -1,6 +1,6 @@
 //! Diagnoses of histories that no program writes.
 
-use super::{DiagnosisRequest, Severity, diagnose};
+use super::{DiagnosisRequest, FindingId, Severity, diagnose};
 use crate::analysis::stacks_fixture::Recording;
 use crate::analysis::{At, Attribution, UserRules};
 use crate::model::{
@@ -100,11 +100,7 @@ proptest! {
             let Ok(found) = diagnose(&snapshot, timeline, &attribution, request) else {
                 continue;
             };
-            let ids = [
-                "capacity", "pending-free", "kept-free", "other-pool", "other-stream", "fragmentation", "single-request",
-                "outside-pytorch", "leak", "none",
-            ];
-            prop_assert!(found.verdict().is_some_and(|verdict| ids.contains(&verdict.id)));
+            prop_assert!(found.verdict().is_some_and(|verdict| verdict.id.kind().section == "the-verdict"));
             prop_assert!(found.at.moment <= Moment(raw.len() as u32));
             let severities: Vec<Severity> = found.findings[1..].iter().map(|finding| finding.severity).collect();
             prop_assert!(severities.is_sorted_by(|a, b| b <= a));
@@ -139,8 +135,8 @@ fn what_each_repetition_leaves_behind_is_a_leak_when_memory_runs_out() {
         found.findings[0].clone()
     };
     let leak = verdict(true);
-    assert_ne!(verdict(false).id, "leak");
-    assert_eq!(leak.id, "leak");
+    assert_ne!(verdict(false).id, FindingId::Leak);
+    assert_eq!(leak.id, FindingId::Leak);
     assert_eq!(
         leak.evidence.sites.first().map(|site| (site.file.as_str(), site.line)),
         Some(("train.py", 6))
@@ -148,7 +144,7 @@ fn what_each_repetition_leaves_behind_is_a_leak_when_memory_runs_out() {
 }
 
 /// The verdict on a run out of memory that has made these blocks, all by one line, and still has some.
-fn verdict_on(raw: &mut Vec<Raw>, live: &[u64]) -> &'static str {
+fn verdict_on(raw: &mut Vec<Raw>, live: &[u64]) -> FindingId {
     raw.push((7, 0, 4 << 20, 2));
     let end: Vec<(u64, i64)> = live.iter().map(|&slot| (slot, 1 << 20)).collect();
     let snapshot = snapshot(raw, Anchor::EndState, &end);
@@ -180,7 +176,7 @@ fn a_line_that_keeps_one_of_three_results_leaks() {
         raw.extend(made(at));
     }
     let live: Vec<u64> = (0..repetitions).chain([1000 + repetitions - 1, 2000 + repetitions - 1]).collect();
-    assert_eq!(verdict_on(&mut raw, &live), "leak");
+    assert_eq!(verdict_on(&mut raw, &live), FindingId::Leak);
 }
 
 #[test]
@@ -194,7 +190,7 @@ fn the_last_few_results_and_the_first_are_no_leak() {
         }
     }
     let live: Vec<u64> = std::iter::once(0).chain(repetitions - kept..repetitions).collect();
-    assert_ne!(verdict_on(&mut raw, &live), "leak");
+    assert_ne!(verdict_on(&mut raw, &live), FindingId::Leak);
 }
 
 #[test]
@@ -212,7 +208,8 @@ fn gradients_of_earlier_backwards_are_not_on_their_way() {
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
         let request = DiagnosisRequest { at: Some(At::End), ..DiagnosisRequest::default() };
         let found = diagnose(&snapshot, timeline, &attribution, request).expect("a moment");
-        let breakdown = found.findings.iter().find(|finding| finding.id == "breakdown").expect("a breakdown");
+        let breakdown =
+            found.findings.iter().find(|finding| finding.id == FindingId::Breakdown).expect("a breakdown");
         breakdown.explanation.iter().any(|line| line.text().contains("on their way"))
     };
     assert!(says_so(&[3]), "one backward makes them all");

@@ -32,6 +32,7 @@ mod stats_request;
 mod table;
 mod tables;
 mod trust;
+mod verdict_questions;
 mod weights;
 
 pub use baseline::read_baseline;
@@ -73,4 +74,5 @@ pub use stats::{stats_json, stats_text};
 pub use stats_request::{FindMoment, StatsRequest};
 pub use tables::{allocations_csv, events_csv};
 pub use trust::{device_lines, start_text, trust_lines, trust_sentences, trusted_bytes};
+pub use verdict_questions::verdict_questions_text;
 pub use weights::{measure_name, measure_text, weight_text};

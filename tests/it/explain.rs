@@ -215,3 +215,24 @@ fn explain_shows_the_tensors_that_fit_the_allocation() {
         assert_eq!(found["tensors"], expected);
     }
 }
+
+#[test]
+fn a_verdict_is_explained_by_the_questions_that_were_asked() {
+    let explained = |name: &str| stdout(["explain", &path(name), "--verdict"]);
+    let leak = explained("leak_eval_losses.pickle");
+    let yes = leak.find("Would it have been met without what earlier iterations left?\n    yes: ");
+    let kind = leak.find("Do graphs hold most of it?\n    yes: ");
+    assert!(yes.is_some() && yes < kind, "{leak}");
+    let last = leak.lines().last().expect("the verdict");
+    let report = json(["report", &path("leak_eval_losses.pickle"), "--format", "json", "--no-remedies"]);
+    assert_eq!(last, format!("leak: {}", report["findings"][0]["title"].as_str().expect("a title")));
+    // What came before was asked and denied.
+    let asked: Vec<&str> = leak.lines().filter(|line| line.starts_with("    ")).collect();
+    assert!(asked.iter().all(|line| line.contains(": ")) && asked[0].starts_with("    no: "), "{leak}");
+    let pieces = explained("frag_oom.pickle");
+    assert!(pieces.contains("if free memory were in one piece?\n    yes: "), "{pieces}");
+    let healthy = explained("compiled.pickle");
+    assert!(healthy.contains("hold much of what is in use?\n    no: "), "{healthy}");
+    let refused = run(["explain", &path("frag_oom.pickle"), "0x1", "--verdict"]);
+    assert_eq!(refused.status.code(), Some(2));
+}

@@ -1,7 +1,9 @@
 //! What single findings must say about recordings, and must not say.
 
-use crate::support::{self, sample, stdout};
+use crate::support::{self, root, sample, stdout};
+use oomscope::diagnosis::{FINDINGS, Need};
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::path::Path;
 
 fn report(name: &str, more: &[&str]) -> Value {
@@ -312,4 +314,55 @@ fn a_limit_on_the_process_is_told_from_a_full_device() {
     assert!(text(&verdict["why"]).starts_with("The device had 6.02 GiB free"), "{verdict}");
     let advice = &verdict["advice"][0];
     assert!(text(&advice["code"]).contains("set_per_process_memory_fraction"), "{advice}");
+}
+
+/// The table of the findings, as the documentation has it.
+fn table() -> String {
+    let mut out = String::from("| finding | needed | remedies | says |\n| --- | --- | --- | --- |\n");
+    for kind in FINDINGS {
+        let needed = match kind.need {
+            Need::Open => "–",
+            Need::AsWritten => "as written",
+            Need::Nothing => "no",
+        };
+        let remedies: Vec<String> = kind.remedies.iter().map(|id| format!("`{id}`")).collect();
+        let remedies = if remedies.is_empty() { "–".to_owned() } else { remedies.join(", ") };
+        let (name, section, says) = (kind.name, kind.section, kind.says);
+        writeln!(out, "| [`{name}`](#{section}) | {needed} | {remedies} | {says} |")
+            .expect("text takes everything");
+    }
+    out
+}
+
+#[test]
+fn the_documentation_lists_the_findings_as_they_are() {
+    const MARK: &str = "<!-- findings -->\n";
+    const NEXT: &str = "\n## The page\n";
+    let file = root().join("docs/report.md");
+    let text = std::fs::read_to_string(&file).expect("the documentation is there");
+    let (before, rest) = text.split_once(MARK).expect("a mark before the table");
+    let (listed, after) = rest.split_once(NEXT).expect("the section after the table");
+    if std::env::var_os("OOMSCOPE_WRITE_GOLDEN").is_some() {
+        let written = format!("{before}{MARK}\n{}{NEXT}{after}", table());
+        return std::fs::write(&file, written).expect("it can be written");
+    }
+    assert_eq!(listed.trim_start(), table());
+    // What the section says more must name the finding.
+    for kind in FINDINGS {
+        let heading =
+            |line: &str| line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-") == kind.section;
+        let section = text.lines().skip_while(|line| !line.starts_with('#') || !heading(line)).skip(1);
+        let mut lines = section.take_while(|line| !line.starts_with('#'));
+        assert!(lines.any(|line| line.contains(&format!("`{}`", kind.name))), "{}", kind.name);
+    }
+}
+
+#[test]
+fn the_temporaries_of_a_step_are_not_said_to_depend_on_the_batch() {
+    let report = report("copy_best.pickle.gz", &["--no-remedies"]);
+    assert_eq!(report["moment"]["phase"], "optimizer");
+    let breakdown = finding(&report, "breakdown").expect("a breakdown");
+    assert!(says(&breakdown["explanation"], " are temporaries of the optimizer's step"), "{breakdown}");
+    let all = report.to_string();
+    assert!(!all.contains("depend on the batch"), "{all}");
 }

@@ -14,7 +14,7 @@ use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::app::work::setup::Setup;
 use crate::app::work::worker::WorkMode;
-use crate::diagnosis::{Advice, DiagnosisRequest};
+use crate::diagnosis::{Advice, DiagnosisRequest, FindingId};
 use crate::draw::{BandColors, ColorBy, Coloring, Palette};
 use crate::model::Recording;
 use crate::remedies::Predictions;
@@ -140,12 +140,12 @@ impl Derived {
     }
 
     /// The remedies that say most about a verdict, best first; none until they are predicted.
-    pub(in crate::app) fn quoted(&self, verdict: &'static str) -> Rc<[RemedyText]> {
+    pub(in crate::app) fn quoted(&self, verdict: FindingId) -> Rc<[RemedyText]> {
         self.predicting.quoted(verdict)
     }
 
     /// What to change after a verdict, with what that was simulated to give once it is predicted.
-    pub(in crate::app) fn fix(&self, verdict: &'static str, advice: Option<&Advice>) -> Option<Rc<Fix>> {
+    pub(in crate::app) fn fix(&self, verdict: FindingId, advice: Option<&Advice>) -> Option<Rc<Fix>> {
         self.predicting.fix(verdict, advice)
     }
 

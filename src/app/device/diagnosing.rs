@@ -3,7 +3,9 @@
 use super::attributing::AttributionCell;
 use crate::app::work::background::Background;
 use crate::app::work::worker::{Task, WorkMode};
-use crate::diagnosis::{Advice, CodeSites, Diagnosis, DiagnosisRequest, Finding, Role, Severity, diagnose};
+use crate::diagnosis::{
+    Advice, CodeSites, Diagnosis, DiagnosisRequest, Finding, FindingId, Role, Severity, diagnose,
+};
 use crate::model::{Moment, Recording, StackId};
 use crate::report::{Answer, answer};
 use eframe::egui;
@@ -69,7 +71,7 @@ pub(in crate::app) struct Diagnosing {
 /// What the header says of the whole recording.
 pub(in crate::app) struct Verdict {
     /// The finding's kind.
-    pub(in crate::app) id: &'static str,
+    pub(in crate::app) id: FindingId,
     pub(in crate::app) severity: Severity,
     pub(in crate::app) title: String,
     /// The line of code; `None` where nothing is wrong.

@@ -1,7 +1,7 @@
 //! Memory that a finding is about, outlined wherever it is seen.
 
 use crate::app::work::by_ptr::ByPtr;
-use crate::diagnosis::Finding;
+use crate::diagnosis::{Finding, FindingId};
 use crate::model::{AllocId, Moment, StackId, Timeline};
 use crate::units;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const MAX_STACKS: usize = 2000;
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct Outline {
     /// The finding's kind.
-    id: &'static str,
+    id: FindingId,
     title: String,
     /// Their number and bytes.
     pub(in crate::app) label: String,

@@ -5,7 +5,7 @@ use crate::app::work::background::Background;
 use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::app::work::worker::{Task, WorkMode};
-use crate::diagnosis::Advice;
+use crate::diagnosis::{Advice, FindingId};
 use crate::model::Recording;
 use crate::remedies::{Predictions, predict_all};
 use crate::report::{Fix, RemedyText, fix, quoted};
@@ -39,7 +39,7 @@ impl Task for PredictingTask {
 }
 
 /// What a fix depends on: the predictions, the id of the verdict and its first advice.
-type FixKey = (Option<ByPtr<Predictions>>, &'static str, Option<Advice>);
+type FixKey = (Option<ByPtr<Predictions>>, FindingId, Option<Advice>);
 
 /// The predictions, once they are there.
 #[derive(Default)]
@@ -47,7 +47,7 @@ pub(super) struct Predicting {
     background: Background<PredictingTask>,
     predictions: Option<Arc<Predictions>>,
     /// The key is the predictions, and the id of the verdict.
-    quoted: Memo<(ByPtr<Predictions>, &'static str), Rc<[RemedyText]>>,
+    quoted: Memo<(ByPtr<Predictions>, FindingId), Rc<[RemedyText]>>,
     /// What to change.
     fix: Memo<FixKey, Option<Rc<Fix>>>,
 }
@@ -73,13 +73,13 @@ impl Predicting {
     }
 
     /// What to change after a verdict with an advice; nothing is simulated until remedies are predicted.
-    pub(super) fn fix(&self, verdict: &'static str, advice: Option<&Advice>) -> Option<Rc<Fix>> {
+    pub(super) fn fix(&self, verdict: FindingId, advice: Option<&Advice>) -> Option<Rc<Fix>> {
         let key = (self.predictions.clone().map(ByPtr), verdict, advice.cloned());
         self.fix.get(key, || fix(verdict, advice, self.predictions.as_deref()).map(Rc::new))
     }
 
     /// The remedies that say most about a verdict, best first; none until they are predicted.
-    pub(super) fn quoted(&self, verdict: &'static str) -> Rc<[RemedyText]> {
+    pub(super) fn quoted(&self, verdict: FindingId) -> Rc<[RemedyText]> {
         let Some(all) = &self.predictions else { return Rc::default() };
         self.quoted.get((ByPtr(Arc::clone(all)), verdict), || quoted(all, verdict).into())
     }

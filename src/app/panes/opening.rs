@@ -1,20 +1,21 @@
 //! What a file opens with: the report, and the view that its verdict calls for.
 
 use super::pane::Pane;
+use crate::diagnosis::FindingId;
 
-/// The tab of the tray that shows what a verdict says, by the verdict's id. Others leave the segment map in front, which is
+/// The tab of the tray that shows what a verdict says, by the verdict's kind. Others leave the segment map in front, which is
 /// to scale, with the failed request above it.
-const VIEWS: [(&str, Pane); 3] = [
+const VIEWS: [(FindingId, Pane); 3] = [
     // The holes, and what lies between them.
-    ("fragmentation", Pane::Segments),
+    (FindingId::Fragmentation, Pane::Segments),
     // What every iteration left behind.
-    ("leak", Pane::Iterations),
+    (FindingId::Leak, Pane::Iterations),
     // The lines of code that fill the memory.
-    ("capacity", Pane::Stacks),
+    (FindingId::Capacity, Pane::Stacks),
 ];
 
 /// The view for a verdict. Without a history, there are no iterations.
-pub(super) fn view(verdict: &str, has_history: bool) -> Pane {
+pub(super) fn view(verdict: FindingId, has_history: bool) -> Pane {
     match VIEWS.iter().find(|(id, _)| *id == verdict) {
         Some((_, Pane::Iterations)) if !has_history => Pane::Stacks,
         Some(&(_, pane)) => pane,

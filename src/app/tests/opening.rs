@@ -3,6 +3,7 @@
 use super::*;
 use crate::app::device::Selection;
 use crate::app::panes::Pane;
+use crate::diagnosis::FindingId;
 use eframe::egui::Modifiers;
 
 /// Bring a pane to the front.
@@ -20,10 +21,10 @@ fn has_report(harness: &Harness<'static, App>) -> bool {
 }
 
 /// Samples with the id of their verdict, and what the view has that it calls for.
-const VERDICTS: [(&str, &str, Role, &str); 3] = [
-    ("frag_oom.pickle", "fragmentation", Role::Canvas, "Segment map"),
-    ("leak_eval_losses.pickle", "leak", Role::Table, "iterations"),
-    ("gpt_oom_forward.pickle", "capacity", Role::Canvas, "Flame graph"),
+const VERDICTS: [(&str, FindingId, Role, &str); 3] = [
+    ("frag_oom.pickle", FindingId::Fragmentation, Role::Canvas, "Segment map"),
+    ("leak_eval_losses.pickle", FindingId::Leak, Role::Table, "iterations"),
+    ("gpt_oom_forward.pickle", FindingId::Capacity, Role::Canvas, "Flame graph"),
 ];
 
 #[test]

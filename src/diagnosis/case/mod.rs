@@ -3,6 +3,7 @@
 mod callers;
 mod code_sites;
 mod own_tree;
+mod parts;
 mod repetitions;
 mod shortage;
 mod where_free;
@@ -11,6 +12,7 @@ pub(super) use callers::{Among, Caller, callers_of, leading, main_caller};
 pub use code_sites::CodeSites;
 pub(super) use code_sites::{add_sites, by_stack};
 pub(super) use own_tree::own_tree;
+pub(super) use parts::Parts;
 pub(super) use repetitions::Noun;
 pub(super) use shortage::Shortage;
 pub(super) use where_free::FreePiece;
@@ -20,7 +22,7 @@ use super::oom_message::OomMessage;
 use super::share::share;
 use super::words::Words;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
-use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phases, live_at};
+use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phase, Phases, live_at};
 use crate::model::{AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
 use crate::simulator::{ExpandableSegments, Settings};
 use repetitions::Repetitions;
@@ -205,6 +207,11 @@ impl<'a> Case<'a> {
     pub(super) fn iteration_start(&self) -> Option<EventIx> {
         let iterations = &self.phases().iterations;
         iterations.list.get(iterations.index_at(self.moment)?).map(|iteration| iteration.start)
+    }
+
+    /// Whether a backward pass was recorded.
+    pub(super) fn trains(&self) -> bool {
+        self.phases().phases.iter().any(|start| start.phase == Phase::Backward)
     }
 
     /// Iterations and phases.

@@ -11,11 +11,15 @@ mod outside;
 pub(super) use other_than_retained::{Pieces, pieces};
 pub(super) use outside::{Outside, OutsideBasis, larger_device};
 
+use super::answered::Answered;
 use super::case::{Case, FreePiece, Shortage};
 use super::expandable::Expandable;
 use super::failed_attempt::FailedAttempts;
+use super::figure::{self, Figure};
+use super::findings::FindingId;
 use super::growing_tensors::GrowingTensors;
 use super::retained::Retained;
+use super::sentence::say;
 use super::share::share;
 use outside::outside;
 
@@ -55,57 +59,134 @@ impl Cause {
     }
 
     /// The id of the verdict. Memory that nothing needs any more is a leak, whichever way.
-    pub(super) fn id(&self) -> &'static str {
+    pub(super) fn id(&self) -> FindingId {
         match self {
-            Self::Capacity => "capacity",
-            Self::FreePiece(FreePiece::Late { .. }) => "pending-free",
-            Self::FreePiece(FreePiece::Kept { .. }) => "kept-free",
-            Self::FreePiece(FreePiece::OtherPool(_)) => "other-pool",
-            Self::FreePiece(FreePiece::OtherStream(_)) => "other-stream",
-            Self::Fragmentation(_) => "fragmentation",
-            Self::SingleRequest => "single-request",
-            Self::FailedAttempts | Self::Retained | Self::GrowingTensors => "leak",
-            Self::Outside(_) => "outside-pytorch",
-            Self::FreePiece(FreePiece::Unused { .. }) | Self::Unknown => "none",
+            Self::Capacity => FindingId::Capacity,
+            Self::FreePiece(FreePiece::Late { .. }) => FindingId::PendingFree,
+            Self::FreePiece(FreePiece::Kept { .. }) => FindingId::KeptFree,
+            Self::FreePiece(FreePiece::OtherPool(_)) => FindingId::OtherPool,
+            Self::FreePiece(FreePiece::OtherStream(_)) => FindingId::OtherStream,
+            Self::Fragmentation(_) => FindingId::Fragmentation,
+            Self::SingleRequest => FindingId::SingleRequest,
+            Self::FailedAttempts | Self::Retained | Self::GrowingTensors => FindingId::Leak,
+            Self::Outside(_) => FindingId::OutsidePytorch,
+            Self::FreePiece(FreePiece::Unused { .. }) | Self::Unknown => FindingId::Nothing,
         }
     }
 
-    /// Find out why a request failed.
+    /// Find out why a request failed, with the questions that were asked.
     pub(super) fn of(
         case: &Case<'_>,
         shortage: &Shortage,
         failed: Option<&FailedAttempts>,
         retained: Option<&Retained>,
         growing: Option<&GrowingTensors>,
-    ) -> Self {
+    ) -> (Self, Vec<Answered>) {
         let Some(excess) = shortage.excess_bytes().filter(|_| shortage.is_complete) else {
-            return Self::Unknown;
+            let figures = say!("{} reserved", figure::bytes(shortage.reserved_bytes));
+            let asks = "Does the file show what was in use, and what the device had left?";
+            return (Self::Unknown, vec![Answered { asks, figures, is_yes: false }]);
         };
-        if let Some(piece) = shortage.decisive_piece() {
-            return Self::FreePiece(piece);
+        let piece = shortage.decisive_piece();
+        let mut asked = vec![Answered {
+            asks: "Had free memory room for the request, where the allocator could not use it?",
+            figures: say!("{} free, {} requested", figure::bytes(shortage.hole_bytes), requested(shortage)),
+            is_yes: piece.is_some(),
+        }];
+        if let Some(piece) = piece {
+            return (Self::FreePiece(piece), asked);
         }
-        let enough = |bytes: i64| Some(bytes).filter(|&bytes| shortage.is_covered_by(bytes));
-        let outside = outside(case, shortage);
-        let retained =
-            retained.filter(|retained| !other_than_retained::comes_first(case, shortage, retained));
-        let answers = [
-            in_pieces(case, shortage, excess),
-            outside.and_then(|outside| Some((enough(outside.bytes)?, Self::Outside(outside)))),
-            failed.and_then(|failed| Some((enough(failed.bytes)?, Self::FailedAttempts))),
-            retained.and_then(|retained| Some((enough(retained.bytes)?, Self::Retained))),
-            growing.and_then(|growing| Some((enough(growing.grown_bytes)?, Self::GrowingTensors))),
-        ];
+        let (without, answers) = without_memory(
+            case,
+            shortage,
+            excess,
+            [failed.map(|failed| failed.bytes), growing.map(|growing| growing.grown_bytes)],
+            retained,
+        );
+        asked.extend(without);
         // Of answers that are as large, the one that was asked for first.
-        let largest = answers.into_iter().flatten().rev().max_by_key(|(bytes, _)| *bytes);
+        let largest = answers.into_iter().rev().max_by_key(|(bytes, _)| *bytes);
         if let Some((_, cause)) = largest {
-            return cause;
+            return (cause, asked);
         }
-        match &shortage.free_piece {
+        let is_large = is_out_of_proportion(shortage);
+        let cause = match &shortage.free_piece {
             Some(piece @ FreePiece::Unused { .. }) => Self::FreePiece(piece.clone()),
-            _ if is_out_of_proportion(shortage) => Self::SingleRequest,
+            _ if is_large => Self::SingleRequest,
             _ => Self::Capacity,
-        }
+        };
+        let available = shortage.available_bytes().unwrap_or(shortage.reserved_bytes);
+        asked.push(Answered {
+            asks: "Did a free piece have room, and nothing shows why it was not used?",
+            figures: say!(
+                "{} in the largest hole for it, {} requested",
+                figure::bytes(shortage.fit.largest_bytes),
+                requested(shortage)
+            ),
+            is_yes: matches!(cause, Self::FreePiece(_)),
+        });
+        asked.push(Answered {
+            asks: "Are two requests of this size more than PyTorch could have?",
+            figures: say!("{} requested, {} available", requested(shortage), figure::bytes(available)),
+            is_yes: is_large,
+        });
+        (cause, asked)
     }
+}
+
+fn requested(shortage: &Shortage) -> Figure {
+    figure::bytes(shortage.oom.requested)
+}
+
+/// The answers to the questions whether the request would have been met without some memory, and the causes that follow, with the
+/// bytes of each.
+fn without_memory(
+    case: &Case<'_>,
+    shortage: &Shortage,
+    excess: i64,
+    [failed, growing]: [Option<i64>; 2],
+    retained: Option<&Retained>,
+) -> (Vec<Answered>, Vec<(i64, Cause)>) {
+    let enough = |bytes: i64| Some(bytes).filter(|&bytes| shortage.is_covered_by(bytes));
+    let outside = outside(case, shortage);
+    let leads = |retained: &&Retained| !other_than_retained::comes_first(case, shortage, retained);
+    let held = retained.filter(leads);
+    let of = |bytes: Option<i64>, cause: Cause| Some((enough(bytes?)?, cause));
+    let questions = [
+        (
+            "Would it have been met if free memory were in one piece?",
+            shortage.hole_bytes,
+            in_pieces(case, shortage, excess),
+        ),
+        (
+            "Would it have been met if nothing else used the device?",
+            outside.map_or(0, |outside| outside.bytes),
+            outside.and_then(|outside| of(Some(outside.bytes), Cause::Outside(outside))),
+        ),
+        (
+            "Would it have been met without what attempts that failed before left?",
+            failed.unwrap_or(0),
+            of(failed, Cause::FailedAttempts),
+        ),
+        (
+            "Would it have been met without what earlier iterations left?",
+            retained.map_or(0, |retained| retained.bytes),
+            of(held.map(|retained| retained.bytes), Cause::Retained),
+        ),
+        (
+            "Would it have been met if no tensor grew from iteration to iteration?",
+            growing.unwrap_or(0),
+            of(growing, Cause::GrowingTensors),
+        ),
+    ];
+    let missing = figure::bytes(shortage.lacking_bytes().unwrap_or(excess));
+    let answered = |&(asks, bytes, ref answer): &(&'static str, i64, Option<(i64, Cause)>)| Answered {
+        asks,
+        figures: say!("{}, and {} were missing", figure::bytes(bytes), missing),
+        is_yes: answer.is_some(),
+    };
+    let asked = questions.iter().map(answered).collect();
+    (asked, questions.into_iter().filter_map(|(.., answer)| answer).collect())
 }
 
 /// The bytes of all holes, if in one piece they would have been enough, and with expandable segments they would have been in

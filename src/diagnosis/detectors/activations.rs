@@ -1,31 +1,22 @@
 //! Activations that fill the device, and attention that is written out.
 
+use super::autocast_copies::MIN_PARAMETER_BYTES;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity, Site, StackBytes};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
+use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::{MOST, MUCH};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{AllocId, Allocation};
 use std::collections::BTreeSet;
 
-/// Activations below this share of the live bytes are not worth a finding: something else is larger.
-const MIN_SHARE: f64 = 0.3;
-
-/// Parameters below this many bytes, such as biases, have the size of too much else.
-const MIN_PARAMETER_BYTES: i64 = 1 << 20;
-
-/// Autocast is on if at least this many sizes of parameters have copies of half their bytes: one or two may be there by
-/// chance.
-const MIN_HALVES: usize = 3;
-
 /// Lines of code up to this far before and after a softmax belong to it: scores, dropout.
 const NEAR_LINES: u64 = 3;
-
-/// Code around a softmax is named if it holds at least this share of the activations.
-const ATTENTION_SHARE: f64 = 0.25;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -34,8 +25,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let awaiting = case.awaiting();
     let in_use = assessment.in_use(Category::Activation).into_iter();
     let live: Vec<&Allocation> = in_use.filter(|a| !awaiting.contains(&a.id)).collect();
-    let bytes = live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
-    if share(bytes, case.live_bytes()) < MIN_SHARE || !is_training(case) {
+    let bytes = live.iter().map(|a| a.size).saturating_sum();
+    if !MUCH.is_reached(bytes, case.live_bytes()) || !waits_for_backward(case) {
         return Vec::new();
     }
     let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
@@ -46,13 +37,13 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         amount(bytes, inferred).of(case.live_bytes()),
         figure::share(bytes, case.live_bytes())
     );
-    let mut finding = Finding::new("activations", case.severity_of(bytes / 2), title);
+    let mut finding = Finding::new(FindingId::Activations, case.severity_of(bytes / 2), title);
     finding.explain(
         "They are kept from the forward pass for the backward pass and grow with the batch and the sequence.",
     );
     let is_waiting =
         |a: &&Allocation| awaiting.contains(&a.id) && case.category(a.id) == Category::Activation;
-    let waiting = case.live.iter().filter(is_waiting).fold(0i64, |sum, a| sum.saturating_add(a.size));
+    let waiting = case.live.iter().filter(is_waiting).map(|a| a.size).saturating_sum();
     if 0 < waiting {
         finding.explain(say!(
             "{} more were given back and wait for a stream: they are not counted here.",
@@ -67,7 +58,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     finding.evidence.sites = sites.iter().take(10).cloned().collect();
     finding.evidence.stacks = stacks.into_iter().take(MAX_STACKS).collect();
     let is_checkpointed = |a: &&&Allocation| case.code.is_below(a.stack, "checkpoint.py", "checkpoint");
-    let checkpointed = live.iter().filter(is_checkpointed).fold(0i64, |sum, a| sum.saturating_add(a.size));
+    let checkpointed = live.iter().filter(is_checkpointed).map(|a| a.size).saturating_sum();
     let rest = bytes.saturating_sub(checkpointed);
     if 0 < checkpointed {
         finding.explain(say!("{} of them were made in parts that checkpointing computes again: only their inputs, and what is being worked on, are kept.", figure::bytes(checkpointed).of(bytes)));
@@ -109,16 +100,14 @@ fn has_half_copies(case: &Case<'_>) -> Option<bool> {
     let made = is_made.iter().filter(|&&made| made).count();
     match made {
         _ if halves.is_empty() => None,
-        _ if made * 2 <= halves.len() => Some(false),
-        _ => (MIN_HALVES <= made).then_some(true),
+        _ if !MOST.is_reached(made, halves.len()) => Some(false),
+        _ => (SEVERAL <= made).then_some(true),
     }
 }
 
 /// Whether activations are kept for a backward pass: one was recorded, and the moment is not in an evaluation.
-fn is_training(case: &Case<'_>) -> bool {
-    let phases = case.phases();
-    let has_backward = phases.phases.iter().any(|start| start.phase == Phase::Backward);
-    has_backward && phases.phase_at(case.moment) != Phase::Eval
+fn waits_for_backward(case: &Case<'_>) -> bool {
+    case.trains() && case.phases().phase_at(case.moment) != Phase::Eval
 }
 
 /// The stacks around a softmax, whose innermost lines are next to its in the same function; `None` if they hold little. Each
@@ -135,12 +124,12 @@ fn attention(case: &Case<'_>, live: &[&Allocation]) -> Option<Vec<StackBytes>> {
         })
     };
     stacks.retain(|row| line(row.stack).is_some_and(is_near));
-    let all = live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
-    (ATTENTION_SHARE <= share(bytes_of(&stacks), all)).then_some(stacks)
+    let all = live.iter().map(|a| a.size).saturating_sum();
+    MUCH.is_reached(bytes_of(&stacks), all).then_some(stacks)
 }
 
 fn bytes_of(stacks: &[StackBytes]) -> i64 {
-    stacks.iter().fold(0, |sum, row| sum.saturating_add(row.bytes))
+    stacks.iter().map(|row| row.bytes).saturating_sum()
 }
 
 fn quadratic(case: &Case<'_>, stacks: &[StackBytes], activations: i64) -> Finding {
@@ -148,7 +137,7 @@ fn quadratic(case: &Case<'_>, stacks: &[StackBytes], activations: i64) -> Findin
     let severity: Severity = case.severity_of(held);
     let title =
         say!("Code around a softmax holds {} of the activations", figure::bytes(held).of(activations));
-    let mut finding = Finding::new("attention-scores", severity, title);
+    let mut finding = Finding::new(FindingId::AttentionScores, severity, title);
     finding.explain("If this is attention that is written out, the scores, their softmax and the dropout mask are each batch × heads × length × length, for every layer.");
     finding.evidence.part("attention_bytes", "held by the lines around it", held, activations);
     finding.evidence.sites = case.code.sites(stacks, Role::Live);

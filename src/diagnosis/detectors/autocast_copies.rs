@@ -5,18 +5,15 @@ use crate::analysis::Category;
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
+use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::say;
+use crate::diagnosis::share::WORTH;
 use crate::model::Allocation;
 use std::collections::BTreeMap;
 
 /// Parameters below this many bytes, such as biases, have the size of too much else.
-const MIN_PARAMETER_BYTES: i64 = 1 << 20;
-
-/// Fewer blocks of such sizes may be there by chance.
-const MIN_COPIES: usize = 4;
-
-/// Copies are worth a finding if they take at least one in this many of the live bytes.
-const LIVE_PART: i64 = 20;
+pub(super) const MIN_PARAMETER_BYTES: i64 = 1 << 20;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -37,14 +34,14 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         .retain(|size, blocks| blocks.len() <= parameters.get(&size.saturating_mul(2)).copied().unwrap_or(0));
     let copies: Vec<&Allocation> = halves.into_values().flatten().collect();
     let bytes = sum(&copies);
-    if copies.len() < MIN_COPIES || bytes < case.live_bytes() / LIVE_PART {
+    if copies.len() < SEVERAL || !WORTH.is_reached(bytes, case.live_bytes()) {
         return Vec::new();
     }
     let title = say!(
         "Copies of parameters at half their width take {}, as autocast makes them",
         figure::bytes(bytes).of(case.live_bytes())
     );
-    let mut finding = Finding::new("autocast-copies", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::AutocastCopies, case.severity_of(bytes), title);
     finding.explain("Autocast casts each weight when it is first used in a forward pass; the backward pass needs the copies, so all of them stay until then, beside the weights themselves.");
     finding.evidence.part("copy_bytes", "copies", bytes, case.live_bytes());
     finding.evidence.count("copies", "copies", copies.len());

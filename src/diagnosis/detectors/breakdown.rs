@@ -3,19 +3,15 @@
 use super::optimizer::MOST_STATE_TIMES;
 use crate::analysis::Category;
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::Case;
+use crate::diagnosis::case::{Case, Parts};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, say};
+use crate::diagnosis::share::{NEARLY_ALL, SAME};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::Allocation;
-
-/// There are more gradients than parameters if they are larger by at least one in this many bytes: rounding and buffers
-/// make smaller differences.
-const MORE_PART: i64 = 10;
-
-/// Optimizer state is a multiple of the parameters if it differs from it by less than one in this many.
-const EXACT_PART: f64 = 50.0;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -23,7 +19,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let Some((first, bytes)) = case.largest_category() else { return Vec::new() };
     let amount = amount(bytes, case.inferred_bytes_of(first)).of(total);
     let title = say!("Most in use: {} with {} ({})", first.label(), amount, figure::share(bytes, total));
-    let mut finding = Finding::new("breakdown", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::Breakdown, Severity::Info, title);
     for of in case.by_category() {
         let [all, of_these] = keys(of.category);
         finding.evidence.part(all, of.category.label(), of.bytes, total);
@@ -48,27 +44,31 @@ fn against_parameters(case: &Case<'_>, finding: &mut Finding, total: i64) {
     if MOST_STATE_TIMES < times && 0 < case.inferred_bytes_of(Category::OptimizerState) {
         return;
     }
+    let gradients = gradients_of_this_backward(case);
     if 0 < states {
         finding.explain(say!(
             "Optimizer state is {} times the parameters{}.",
             figure::times(times),
-            kept_as(times)
+            kept_as(states, parameters)
         ));
     }
-    if parameters.saturating_add(parameters / MORE_PART) < gradients_of_this_backward(case) {
+    if 0 < gradients && !NEARLY_ALL.is_reached(parameters, gradients) {
         finding.explain("There are more gradients than parameters: most are on their way through the graph.");
     }
-    finding.explain(rest(case, parameters, states, total));
+    finding.explain(rest(case, parameters, states));
 }
 
-/// The optimizer that keeps `times` as many bytes as the parameters have, if all of them are trained.
-fn kept_as(times: f64) -> &'static str {
-    let is = |wanted: f64| (times - wanted).abs() < wanted / EXACT_PART;
-    if is(1.0) {
+/// The optimizer that keeps so many bytes beside parameters, if all of them are trained.
+fn kept_as(states: i64, parameters: i64) -> &'static str {
+    let is = |times: i64| {
+        let wanted = parameters.saturating_mul(times);
+        SAME.is_reached(states.min(wanted), states.max(wanted))
+    };
+    if is(1) {
         ": as much as momentum keeps, if all of them are trained"
-    } else if is(2.0) {
+    } else if is(2) {
         ": as much as Adam keeps, if all of them are trained"
-    } else if is(4.0) {
+    } else if is(4) {
         ": as much as Adam keeps at 32 bits beside parameters of 16"
     } else {
         ""
@@ -76,14 +76,14 @@ fn kept_as(times: f64) -> &'static str {
 }
 
 /// The bytes that a model in training takes by this formula, and the rest.
-fn rest(case: &Case<'_>, parameters: i64, states: i64, total: i64) -> Sentence {
+fn rest(case: &Case<'_>, parameters: i64, states: i64) -> Sentence {
     let fixed = case.fixed_bytes();
-    let depends = match total.saturating_sub(fixed) {
-        0 => "Nothing else is in use.".into(),
-        rest => say!("{} depend on the batch, or on what the program keeps.", figure::bytes(rest).of(total)),
+    let parts = match Parts::of(case).sentence() {
+        Some(parts) => say!("{}.", parts),
+        None => "Nothing else is in use.".into(),
     };
     if states == 0 && case.bytes_of(Category::Gradient) == 0 {
-        return depends;
+        return parts;
     }
     let whole = parameters.saturating_mul(2).saturating_add(states);
     let with = if states == 0 { "" } else { " and this state" };
@@ -92,13 +92,7 @@ fn rest(case: &Case<'_>, parameters: i64, states: i64, total: i64) -> Sentence {
     } else {
         say!("{} of that are in use", figure::bytes(fixed).of(whole))
     };
-    say!(
-        "With a gradient for each{}, the model takes {}; {}. {}",
-        with,
-        figure::bytes(whole),
-        in_use,
-        depends
-    )
+    say!("With a gradient for each{}, the model takes {}; {}. {}", with, figure::bytes(whole), in_use, parts)
 }
 
 /// Bytes of the gradients that the backward pass at the moment has made. Those of earlier ones are finished and wait for a
@@ -109,7 +103,7 @@ fn gradients_of_this_backward(case: &Case<'_>) -> i64 {
         allocation.alloc_event().is_some_and(|event| start <= event)
             && case.category(allocation.id) == Category::Gradient
     };
-    case.live.iter().filter(is_new).fold(0, |sum, allocation| sum.saturating_add(allocation.size))
+    case.live.iter().filter(is_new).map(|allocation| allocation.size).saturating_sum()
 }
 
 /// The keys of a category's bytes, and of those that are only inferred.

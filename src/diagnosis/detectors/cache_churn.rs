@@ -4,18 +4,14 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
+use crate::diagnosis::findings::FindingId;
+use crate::diagnosis::numbers::{MANY, SEVERAL};
 use crate::diagnosis::sentence::{Sentence, say};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Action, EventIx};
 
 /// Bursts that a finding lists, at most.
 const MAX_EVENTS: usize = 10;
-
-/// The cache was emptied often for requests if that happened at least this many times: then it cost time, and memory was
-/// nearly full for long.
-const MANY_RETRIES: usize = 10;
-
-/// The cache was emptied in a loop if it was without need at least this many times: once or twice is done between phases.
-const MIN_EMPTIED: usize = 3;
 
 /// Why segments went back to the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +74,7 @@ fn bursts(case: &Case<'_>) -> Vec<Burst> {
 /// Add the figures, lines and events of bursts.
 fn evidence(case: &Case<'_>, finding: &mut Finding, bursts: &[Burst]) {
     let events = &case.timeline.events;
-    let bytes = bursts.iter().fold(0i64, |sum, burst| sum.saturating_add(burst.bytes));
+    let bytes = bursts.iter().map(|burst| burst.bytes).saturating_sum();
     let stacks = by_stack(bursts.iter().map(|burst| (events.stack(burst.first), burst.bytes)));
     let evidence = &mut finding.evidence;
     evidence.count("bursts", "times", bursts.len());
@@ -93,9 +89,9 @@ fn retried(case: &Case<'_>, bursts: &[Burst]) -> Option<Finding> {
     if n == 0 {
         return None;
     }
-    let severity = if case.is_oom() && MANY_RETRIES <= n { Severity::Warning } else { Severity::Info };
+    let severity = if case.is_oom() && MANY <= n { Severity::Warning } else { Severity::Info };
     let title = say!("The cache was emptied {} to serve a request", times(n));
-    let mut finding = Finding::new("allocation-retries", severity, title);
+    let mut finding = Finding::new(FindingId::AllocationRetries, severity, title);
     finding.explain("Before a request fails, the allocator waits for the device, gives every empty segment back to the driver and tries again. That is slow, and a sign that memory is nearly full or cut into the wrong sizes.");
     evidence(case, &mut finding, bursts);
     let expandable = if case.expandable_segments().may_be_advised() {
@@ -112,11 +108,11 @@ fn retried(case: &Case<'_>, bursts: &[Burst]) -> Option<Finding> {
 }
 
 fn emptied(case: &Case<'_>, bursts: &[Burst]) -> Option<Finding> {
-    if bursts.len() < MIN_EMPTIED {
+    if bursts.len() < SEVERAL {
         return None;
     }
     let title = say!("The cache was emptied {} times without need", figure::count(bursts.len()));
-    let mut finding = Finding::new("empty-cache", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::EmptyCache, Severity::Info, title);
     finding.explain(say!("Segments went back to the driver although no request was waiting for them. Calls of {}.empty_cache() in the loop do that; every segment that is needed again costs a {}.", case.words.module, case.words.malloc));
     evidence(case, &mut finding, bursts);
     finding.advise("Remove empty_cache() from the loop: it does not make more memory available to PyTorch.");

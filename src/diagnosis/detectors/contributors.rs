@@ -4,13 +4,11 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{name, say};
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::NOTABLE;
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::Allocation;
-
-/// The rise within an iteration is shown if at least this share of the live bytes is older: else the largest holders show
-/// the same.
-const MIN_BEFORE_SHARE: f64 = 0.1;
 
 /// Lines of code and allocations that are named, at most.
 const MAX_NAMED: usize = 10;
@@ -21,13 +19,13 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 }
 
 fn holders(case: &Case<'_>) -> Option<Finding> {
-    let total = case.live.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
+    let total = case.live.iter().map(|a| a.size).saturating_sum();
     let stacks = case.live_stacks();
     let sites = case.code.sites(&stacks, Role::Live);
     let first = sites.first().filter(|site| 0 < site.bytes)?;
     let place = first.place();
     let unnamed = stacks.iter().filter(|row| case.code.lines(row.stack).is_empty());
-    let unnamed = unnamed.fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let unnamed = unnamed.map(|row| row.bytes).saturating_sum();
     let part = |bytes| {
         say!(
             "{} of {} in use ({})",
@@ -47,7 +45,7 @@ fn holders(case: &Case<'_>) -> Option<Finding> {
     } else {
         say!("Largest line of code: {} with {}", name(place), part(first.bytes))
     };
-    let mut finding = Finding::new("top-contributors", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::TopContributors, Severity::Info, title);
     finding.explain_if(case.code.overlap(&stacks));
     let named: usize = sites.len().min(MAX_NAMED);
     let evidence = &mut finding.evidence;
@@ -71,14 +69,14 @@ fn rise(case: &Case<'_>) -> Option<Finding> {
     let start = case.iteration_start()?;
     let is_new = |a: &&Allocation| a.alloc_event().is_some_and(|event| start <= event);
     let added: Vec<&Allocation> = case.live.iter().filter(is_new).collect();
-    let bytes = added.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
+    let bytes = added.iter().map(|a| a.size).saturating_sum();
     let before = case.live_bytes().saturating_sub(bytes);
-    if bytes <= 0 || share(before, case.live_bytes()) < MIN_BEFORE_SHARE {
+    if bytes <= 0 || !NOTABLE.is_reached(before, case.live_bytes()) {
         return None;
     }
     let title =
         say!("This iteration added {} to the {} before it", figure::bytes(bytes), figure::bytes(before));
-    let mut finding = Finding::new("rise", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::Rise, Severity::Info, title);
     let stacks = by_stack(added.iter().map(|a| (a.stack, a.size)));
     finding.evidence.event("iteration_start", "start of the iteration", start);
     finding.evidence.part("added_bytes", "allocated since, and in use", bytes, case.live_bytes());

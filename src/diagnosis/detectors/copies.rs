@@ -6,7 +6,11 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
+use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::{name, say};
+use crate::diagnosis::share::{MOST, MUCH, NEARLY_ALL, WORTH};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, StackId};
 use foldhash::HashMap;
 use std::cell::OnceCell;
@@ -15,19 +19,6 @@ use std::collections::BTreeMap;
 
 /// Own lines that are looked at, from where the program starts inwards: one of them calls for each of the copies.
 const MAX_DEPTH: usize = 8;
-
-/// A copy takes at least one in this many of the live bytes.
-const LIVE_PART: i64 = 20;
-
-/// Two sets of weights are copies if at most one in this many bytes of the smaller set has no counterpart.
-const OTHER_PART: i64 = 10;
-
-/// A set that nothing but its sizes shows to be a copy is compared with others of at least one in this many of its bytes, or
-/// at most this many times them.
-const LARGEST_PART: i64 = 4;
-
-/// Fewer different sizes may be shared by two different models.
-const MIN_SIZES: usize = 3;
 
 /// The most gradients of each size that one iteration made. They take a pass over all allocations, so they are found once.
 type Gradients = BTreeMap<i64, i64>;
@@ -69,12 +60,12 @@ impl<'a> Set<'a> {
             let both = other.sizes.get(size).map_or(0, |other| *count.min(other));
             size.saturating_mul(both)
         });
-        shared.fold(0, i64::saturating_add)
+        shared.saturating_sum()
     }
 
     fn is_copy_of(&self, other: &Self) -> bool {
         let smaller = self.bytes.min(other.bytes);
-        smaller - smaller / OTHER_PART <= self.shared_bytes(other)
+        NEARLY_ALL.is_reached(self.shared_bytes(other), smaller)
     }
 
     /// The stack of the largest block, for how all of it was made.
@@ -87,7 +78,7 @@ impl<'a> Set<'a> {
     }
 
     fn is_of_like_size(&self, other: &Self) -> bool {
-        self.bytes / LARGEST_PART <= other.bytes && other.bytes / LARGEST_PART <= self.bytes
+        MUCH.is_reached(self.bytes.min(other.bytes), self.bytes.max(other.bytes))
     }
 
     fn first(&self) -> Option<&'a Allocation> {
@@ -142,7 +133,7 @@ fn copy_at<'a>(
     }
     let mut sets: Vec<Set<'a>> = sets.into_values().collect();
     sets.sort_by_key(|set| (Reverse(set.bytes), set.first().map(|a| a.id)));
-    sets.retain(|set| case.live_bytes() / LIVE_PART <= set.bytes);
+    sets.retain(|set| WORTH.is_reached(set.bytes, case.live_bytes()));
     // The one that was made later is the copy, unless only the other looks like one.
     sets.sort_by_key(|set| Reverse(set.first().map(|a| a.id)));
     let of_pair = |at: usize, with: usize| {
@@ -173,9 +164,9 @@ fn how(case: &Case<'_>, set: &Set<'_>, other: &Set<'_>, gradients: &OnceCell<Gra
         return Some(Made::Loaded);
     }
     if !code.is_made_by_module(stack) && code.own_line(stack).is_some() {
-        return Some(Made::TensorsCopied).filter(|_| MIN_SIZES <= set.sizes.len());
+        return Some(Made::TensorsCopied).filter(|_| SEVERAL <= set.sizes.len());
     }
-    if set.sizes.len() < MIN_SIZES {
+    if set.sizes.len() < SEVERAL {
         return None;
     }
     let gradients = gradients.get_or_init(|| most_gradients(case));
@@ -190,7 +181,7 @@ fn gradients_cover_one(made: &Gradients, set: &Set<'_>, other: &Set<'_>) -> bool
         made.get(&size).is_some_and(|&made| count <= made && made < both)
     };
     let of_one = set.sizes.iter().filter(is_of_one).map(|(size, count)| size.saturating_mul(*count));
-    set.bytes / 2 <= of_one.fold(0, i64::saturating_add)
+    MOST.is_reached(of_one.saturating_sum(), set.bytes)
 }
 
 /// The most gradients of each size that one iteration made.
@@ -221,7 +212,7 @@ fn described(case: &Case<'_>, copy: &Set<'_>, made: Made) -> Finding {
     let bytes = sum(&copy.blocks);
     let held = figure::bytes(bytes).of(case.live_bytes());
     let is_model = matches!(made, Made::ModuleCopied | Made::Built);
-    let id = if is_model { "second-model" } else { "same-parameters-twice" };
+    let id = if is_model { FindingId::SecondModel } else { FindingId::SameParametersTwice };
     let title = match made {
         Made::ModuleCopied | Made::Built => {
             say!("A second model with weights of the same sizes takes {}", held)

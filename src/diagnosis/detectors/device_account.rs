@@ -4,8 +4,10 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Shortage;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::oom_message::OomMessage;
 use crate::diagnosis::sentence::{Sentence, say};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::diagnosis::words::Words;
 
 /// The device's memory, each byte once.
@@ -40,7 +42,7 @@ impl Account {
         let process = message.process_bytes.map(|bytes| bytes.saturating_sub(reserved).max(0));
         let others = message.other_bytes;
         let known = [reserved, process.unwrap_or(0), others, free];
-        let known = known.into_iter().fold(0i64, i64::saturating_add);
+        let known = known.into_iter().saturating_sum();
         let rest = capacity.saturating_sub(known);
         // Differences within the rounding of the text are none.
         let rest = if message.agrees(rest, 0) { 0 } else { rest.max(0) };
@@ -67,7 +69,7 @@ fn other_moment(message: &OomMessage, shortage: &Shortage) -> Option<Finding> {
         return None;
     }
     let title = "The message is about another failure than this report";
-    let mut finding = Finding::new("device-account", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::DeviceAccount, Severity::Info, title);
     finding.explain(say!(
         "It states a request of {}; this report is about one of {}, with {} reserved.",
         figure::bytes(message.requested_bytes),
@@ -85,7 +87,7 @@ fn finding(account: &Account, message: &OomMessage, words: Words) -> Finding {
     let all = account.capacity;
     let said = parts.iter().map(|&(_, label, bytes)| say!("{} {}", figure::bytes(bytes).of(all), label));
     let title = say!("The device's {}: {}", figure::bytes(all), Sentence::joined(said, ", "));
-    let mut finding = Finding::new("device-account", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::DeviceAccount, Severity::Info, title);
     finding.evidence.bytes("device_memory_bytes", "memory of the device, as the message states", all);
     for (key, label, bytes) in parts {
         finding.evidence.part(key, label, bytes, all);

@@ -6,27 +6,14 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
+use crate::diagnosis::numbers::MANY;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::{MUCH, WORTH};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{AllocId, Allocation, EventIx, Moment};
 use std::collections::BTreeSet;
-
-/// An evaluation kept a graph if results of at least this many lines of the forward pass are live after it: without a
-/// graph, only those of a few are.
-const MIN_LINES: usize = 6;
-
-/// Memory below this share of the peak, or of the live bytes, is not worth a finding.
-const MIN_SHARE: f64 = 0.05;
-
-/// A running evaluation keeps a graph if at least one in this many of its early blocks are still there.
-const GRAPH_PART: usize = 5;
-
-/// Fewer early blocks show nothing.
-const MIN_EARLY_BLOCKS: usize = 6;
-
-/// A running evaluation whose memory is below this share of the live bytes is not worth a finding.
-const MIN_RUNNING_SHARE: f64 = 0.25;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -59,17 +46,14 @@ fn running(case: &Case<'_>) -> Option<Finding> {
     };
     let held: Vec<&Allocation> = case.live.iter().filter(is_held).collect();
     let bytes = sum(&held);
-    if early < MIN_EARLY_BLOCKS
-        || kept.saturating_mul(GRAPH_PART) < early
-        || share(bytes, case.live_bytes()) < MIN_RUNNING_SHARE
-    {
+    if made.len() < MANY || !MUCH.is_reached(kept, early) || !MUCH.is_reached(bytes, case.live_bytes()) {
         return None;
     }
     let title = say!(
         "An evaluation keeps {} for a backward pass that never comes",
         figure::bytes(bytes).of(case.live_bytes())
     );
-    let mut finding = Finding::new("evaluation-graph", case.severity_of(bytes / 2), title);
+    let mut finding = Finding::new(FindingId::EvaluationGraph, case.severity_of(bytes / 2), title);
     finding.explain(say!("Of the first {} that this call of the model made, {} are still there. Without gradients, each is freed as soon as the next layer has used it.", figure::counted(early, "block"), figure::count(kept).of_count(early)));
     finding.evidence.part("evaluation_bytes", "made in this call and still held", bytes, case.live_bytes());
     places(&mut finding, case, &held);
@@ -92,14 +76,14 @@ fn evaluation(case: &Case<'_>) -> Option<Finding> {
     let stacks = by_stack(made.iter().map(size));
     let lines: BTreeSet<FrameKey> =
         stacks.iter().filter_map(|row| case.code.own_path(row.stack).first().copied()).collect();
-    let bytes = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let bytes = stacks.iter().map(|row| row.bytes).saturating_sum();
     let peak = timeline.active.peak().1;
-    if lines.len() < MIN_LINES || share(bytes, peak) < MIN_SHARE {
+    if lines.len() < MANY || !WORTH.is_reached(bytes, peak) {
         return None;
     }
     let title =
         say!("Evaluation keeps {} for a backward pass that never comes", figure::bytes(bytes).of(peak));
-    let mut finding = Finding::new("evaluation-graph", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::EvaluationGraph, case.severity_of(bytes), title);
     finding.explain(say!("After an evaluation, results of {} different lines of the model were still there. Without gradients each is freed as soon as the next layer has used it.", figure::count(lines.len())));
     finding.evidence.bytes("evaluation_bytes", "made in the evaluation and held after it", bytes);
     finding.evidence.count("lines", "lines that made them", lines.len());
@@ -115,9 +99,7 @@ fn evaluation(case: &Case<'_>) -> Option<Finding> {
 /// Activations and gradients of the training that are held while an evaluation runs.
 fn resident(case: &Case<'_>) -> Option<Finding> {
     let phases = case.phases();
-    if phases.phase_at(case.moment) != Phase::Eval
-        || !phases.phases.iter().any(|start| start.phase == Phase::Backward)
-    {
+    if phases.phase_at(case.moment) != Phase::Eval || !case.trains() {
         return None;
     }
     let event = case.moment.event()?;
@@ -131,9 +113,8 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
         left.collect::<Vec<_>>()
     };
     let (activations, gradients) = (of(Category::Activation), of(Category::Gradient));
-    let sum = |list: &[&Allocation]| list.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
     let bytes = sum(&activations).saturating_add(sum(&gradients));
-    if share(bytes, case.live_bytes()) < MIN_SHARE {
+    if !WORTH.is_reached(bytes, case.live_bytes()) {
         return None;
     }
     let inferred = case.inferred_bytes(activations.iter().chain(&gradients).copied());
@@ -141,7 +122,7 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
         "{} of the training are held while an evaluation runs",
         amount(bytes, inferred).of(case.live_bytes())
     );
-    let mut finding = Finding::new("training-resident", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::TrainingResident, case.severity_of(bytes), title);
     finding.explain("Activations and gradients of the last training step are of no use in the evaluation, and its memory comes on top of them.");
     finding.evidence.bytes("activation_bytes", "activations from before the evaluation", sum(&activations));
     finding.evidence.bytes("gradient_bytes", "gradients from before the evaluation", sum(&gradients));

@@ -4,15 +4,11 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
+use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::NOTABLE;
 use crate::model::Moment;
-
-/// Fewer iterations show no direction.
-const MIN_ITERATIONS: usize = 4;
-
-/// A gap that grew by less than this share of the reserved bytes is not worth a finding.
-const MIN_SHARE: f64 = 0.1;
 
 /// The moment at which an iteration uses most, and the bytes that are reserved and not in use then.
 type Gap = (Moment, i64);
@@ -24,11 +20,11 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let (Some(&first), Some(&last)) = (gaps.get(1), gaps.last()) else { return Vec::new() };
     let grown = last.1.saturating_sub(first.1);
     let reserved = case.timeline.reserved.at(last.0);
-    if gaps.len() < MIN_ITERATIONS || share(grown, reserved) < MIN_SHARE {
+    if gaps.len() <= SEVERAL || !NOTABLE.is_reached(grown, reserved) {
         return Vec::new();
     }
     let title = say!("What is reserved and not in use grew by {}", figure::bytes(grown).of(reserved));
-    let mut finding = Finding::new("growing-gap", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::GrowingGap, Severity::Info, title);
     finding.explain("In each iteration, at the moment at which most is in use: the difference between what PyTorch reserved and what is in use. Where it grows, freed memory does not fit the requests that come next.");
     let evidence = &mut finding.evidence;
     evidence.bytes("first_gap_bytes", "in the second iteration", first.1);

@@ -5,13 +5,11 @@ use crate::analysis::{Category, Phase, PhaseStart};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::NOTABLE;
 use crate::model::{Allocation, EventIx, Moment};
-
-/// Memory below this share of the live bytes is not worth a finding.
-const MIN_SHARE: f64 = 0.1;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     held(assessment).into_iter().collect()
@@ -27,7 +25,7 @@ fn held(assessment: &Assessment<'_>) -> Option<Finding> {
     let live = assessment.in_use(Category::Gradient);
     let step = last_start(case, Phase::Optimizer);
     let old: Vec<&Allocation> = live.iter().copied().filter(|a| is_older(a, step)).collect();
-    let is_worth = |live: &[&Allocation]| MIN_SHARE <= share(sum(live), case.live_bytes());
+    let is_worth = |live: &[&Allocation]| NOTABLE.is_reached(sum(live), case.live_bytes());
     if is_worth(&old) {
         return Some(outlive_the_step(case, &old));
     }
@@ -53,7 +51,7 @@ fn outlive_the_step(case: &Case<'_>, old: &[&Allocation]) -> Finding {
     let is_never_freed = old.iter().all(|a| is_older(a, backward));
     let held = amount(bytes, inferred).of(case.live_bytes());
     let title = say!("{} of gradients outlive the optimizer's step", held);
-    let mut finding = Finding::new("gradients-not-zeroed", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::GradientsNotZeroed, case.severity_of(bytes), title);
     if is_never_freed {
         finding.explain("They are older than the last backward pass, which only added to them: nothing sets them to None, since zero_grad() is never called or is told to write zeros.");
         finding.advise_code(
@@ -82,7 +80,7 @@ fn wait(case: &Case<'_>, live: &[&Allocation], phase: Phase) -> Finding {
     let inferred = case.inferred_bytes(live.iter().copied());
     let held = amount(bytes, inferred).of(case.live_bytes());
     let title = say!("{} of gradients are held during {}", held, during);
-    let mut finding = Finding::new("gradients-kept", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::GradientsKept, case.severity_of(bytes), title);
     finding.explain("They are needed from the backward pass to the step. Between, they only serve to accumulate several batches.");
     finding.evidence.part("gradient_bytes", "gradients", bytes, case.live_bytes());
     places(&mut finding, case, live);

@@ -3,6 +3,7 @@
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
 use crate::model::DeviceId;
 
@@ -17,7 +18,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let title = say!("{} of host memory were pinned", figure::bytes(reserved));
-    let mut finding = Finding::new("pinned-host-memory", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::PinnedHostMemory, Severity::Info, title);
     finding.explain("Pinned memory is taken from all processes of the machine. Its allocator rounds each block up to a power of two and never gives it back.");
     finding.evidence.bytes("host_peak_reserved_bytes", "pinned at most", reserved);
     finding.evidence.bytes("host_peak_active_bytes", "in use at most", host.active.peak().1);

@@ -3,6 +3,7 @@
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::model::{CONF_VARIABLES, SettingValue, Snapshot};
 use crate::simulator::{Ignored, Settings};
@@ -22,7 +23,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 fn described(case: &Case<'_>, ignored: Ignored) -> Finding {
     let severity = if case.is_oom() { Severity::Warning } else { Severity::Info };
     let title = say!("{} was asked for and is not in effect", ignored.name);
-    let mut finding = Finding::new("setting-not-in-effect", severity, title);
+    let mut finding = Finding::new(FindingId::SettingNotInEffect, severity, title);
     finding.because(reason(case.snapshot, ignored));
     if ignored.name == "expandable_segments" {
         finding.advise("Look in the log for torch's warning \"expandable_segments not supported on this platform\": where it was built without them, the setting changes nothing.");

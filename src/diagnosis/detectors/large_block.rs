@@ -5,16 +5,15 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Shortage;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-
-/// A block is worth a finding if it takes at least one in this many of the bytes that PyTorch could have.
-const DEVICE_PART: i64 = 2;
+use crate::diagnosis::share::MOST;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     let available = case.shortage.as_ref().and_then(Shortage::available_bytes).or(case.device_memory);
     let Some((block, available)) = case.live.first().zip(available) else { return Vec::new() };
-    if block.size < available / DEVICE_PART || available < block.size {
+    if !MOST.is_reached(block.size, available) || available < block.size {
         return Vec::new();
     }
     let title = say!(
@@ -22,7 +21,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         figure::bytes(block.size).of(available),
         figure::bytes(available)
     );
-    let mut finding = Finding::new("large-block", case.severity_of(block.size), title);
+    let mut finding = Finding::new(FindingId::LargeBlock, case.severity_of(block.size), title);
     finding.evidence.part("block_bytes", "the block", block.size, available);
     places(&mut finding, case, &[block]);
     finding.explain("Nothing as large fits beside it, so it cannot be copied, converted or extended: each of these needs the old and the new one at once.");

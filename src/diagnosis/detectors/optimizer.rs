@@ -1,17 +1,15 @@
 //! Optimizer state, and the optimizer's temporaries.
 
+use super::place::{places, sum};
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::{Case, by_stack};
+use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, Role};
+use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
-use crate::model::Allocation;
-
-/// Memory below this share of the live bytes is not worth a finding.
-const MIN_SHARE: f64 = 0.1;
+use crate::diagnosis::share::{NOTABLE, share};
 
 /// The most bytes of optimizer state for each byte of parameters: Adam at 32 bits beside parameters of 16 keeps four times
 /// their bytes, and may keep a copy of them. Where sizes suggest more, they are misread.
@@ -22,18 +20,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 }
 
 fn is_worth(case: &Case<'_>, bytes: i64) -> bool {
-    MIN_SHARE <= share(bytes, case.live_bytes())
-}
-
-/// Name the lines and blocks of the memory that a finding is about.
-fn places(case: &Case<'_>, finding: &mut Finding, live: &[&Allocation]) {
-    let stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
-    finding.evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(5).collect();
-    finding.evidence.about(live.iter().map(|a| a.id));
-}
-
-fn sum(live: &[&Allocation]) -> i64 {
-    live.iter().fold(0, |sum, a| sum.saturating_add(a.size))
+    NOTABLE.is_reached(bytes, case.live_bytes())
 }
 
 fn state(assessment: &Assessment<'_>) -> Option<Finding> {
@@ -56,10 +43,10 @@ fn state(assessment: &Assessment<'_>) -> Option<Finding> {
         return None;
     }
     let saved = if is_usual { bytes / 4 * 3 } else { 0 };
-    let mut finding = Finding::new("optimizer-state", case.severity_of(saved), title);
+    let mut finding = Finding::new(FindingId::OptimizerState, case.severity_of(saved), title);
     finding.evidence.part("optimizer_state_bytes", "optimizer state", bytes, case.live_bytes());
     finding.evidence.part("parameter_bytes", "parameters", parameters, case.live_bytes());
-    places(case, &mut finding, &live);
+    places(&mut finding, case, &live);
     finding.limit_inferred("optimizer state", bytes, inferred);
     if !is_usual {
         finding.explain("That is more than Adam keeps (twice the parameters, four times beside parameters of half the width): a history of gradients (L-BFGS), preconditioners (Shampoo), or the state of several optimizers.");
@@ -84,12 +71,12 @@ fn temporaries(assessment: &Assessment<'_>) -> Option<Finding> {
     let inferred = case.inferred_bytes(live.iter().copied());
     let title =
         say!("The optimizer's step holds {} of temporaries", amount(bytes, inferred).of(case.live_bytes()));
-    let mut finding = Finding::new("optimizer-temporaries", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::OptimizerTemporaries, case.severity_of(bytes), title);
     finding.explain(
         "The foreach implementation works on all parameters at once and needs temporaries of their size.",
     );
     finding.evidence.part("temporary_bytes", "temporaries", bytes, case.live_bytes());
-    places(case, &mut finding, &live);
+    places(&mut finding, case, &live);
     finding.limit_inferred("temporaries", bytes, inferred);
     finding.advise_code(
         "Use one kernel for all of it, or one parameter at a time:",

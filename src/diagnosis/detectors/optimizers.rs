@@ -6,13 +6,13 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
+use crate::diagnosis::share::WORTH;
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, EventIx, Moment, StackId};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
-
-/// State is worth a finding if it takes at least one in this many of the live bytes.
-const LIVE_PART: i64 = 20;
 
 /// State is unused after this many times as many backward passes as ever came between two of its steps.
 const IDLE_FACTOR: usize = 2;
@@ -99,12 +99,12 @@ fn unused(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Optio
     let idle = states.iter().filter(|(path, _)| is_idle(path));
     let blocks: Vec<&Allocation> = idle.flat_map(|(_, state)| state.blocks.iter().copied()).collect();
     let bytes = sum(&blocks);
-    if bytes < case.live_bytes() / LIVE_PART || blocks.is_empty() {
+    if !WORTH.is_reached(bytes, case.live_bytes()) || blocks.is_empty() {
         return None;
     }
     let held = figure::bytes(bytes).of(case.live_bytes());
     let title = say!("{} of optimizer state belong to an optimizer that does not step any more", held);
-    let mut finding = Finding::new("unused-optimizer-state", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::UnusedOptimizerState, case.severity_of(bytes), title);
     finding.explain("Its last step is several backward passes ago, while the program goes on training in another way: an optimizer of an earlier stage is still referenced, as by a variable, a scheduler or a list of stages.");
     finding.evidence.part("unused_state_bytes", "state of the idle optimizer", bytes, case.live_bytes());
     places(&mut finding, case, &blocks);
@@ -183,15 +183,15 @@ fn several(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Opti
         |size: i64| parameters.get(&size).is_some_and(|has| *has < covered.get(&size).copied().unwrap_or(0));
     let doubled = |state: &State<'_>| {
         let blocks = state.blocks.iter().filter(|a| is_surplus(a.size));
-        blocks.fold(0i64, |sum, a| sum.saturating_add(a.size))
+        blocks.map(|a| a.size).saturating_sum()
     };
     // Of the optimizers that share parameters, one is needed.
     let mut shared: Vec<(i64, &State<'_>)> =
         states.iter().map(|state| (doubled(state), state)).filter(|&(bytes, _)| 0 < bytes).collect();
     shared.sort_by_key(|&(bytes, _)| bytes);
     shared.pop()?;
-    let bytes = shared.iter().fold(0i64, |sum, &(bytes, _)| sum.saturating_add(bytes));
-    if bytes < case.live_bytes() / LIVE_PART || shared.is_empty() {
+    let bytes = shared.iter().map(|&(bytes, _)| bytes).saturating_sum();
+    if !WORTH.is_reached(bytes, case.live_bytes()) || shared.is_empty() {
         return None;
     }
     let title = say!(
@@ -199,7 +199,7 @@ fn several(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Opti
         figure::count(shared.len() + 1),
         figure::bytes(bytes).of(case.live_bytes())
     );
-    let mut finding = Finding::new("two-optimizers", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::TwoOptimizers, case.severity_of(bytes), title);
     finding.explain("There is state for more parameters than the device has, by their sizes, and different steps made it.");
     finding.evidence.part("second_state_bytes", "state of all but the largest", bytes, case.live_bytes());
     let blocks: Vec<&Allocation> =

@@ -4,15 +4,15 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, Shortage};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, name, say};
+use crate::diagnosis::share::MOST;
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{DeviceId, Moment, OomEvent, Timeline};
 use crate::units::capitalised;
 
 /// Devices that are listed one by one, at most: a machine has eight.
 const MAX_LISTED: usize = 8;
-
-/// Memory is spread unevenly if another device has at most one in this many of the bytes of this one in use.
-const UNEVEN_PART: i64 = 2;
 
 /// Another device at the time of the failure.
 struct Other<'a> {
@@ -29,7 +29,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let mut others = others(case, &shortage.oom);
     others.sort_by_key(|other| (other.active_bytes, other.timeline.device));
     let Some(least) = others.first() else { return Vec::new() };
-    let mut finding = Finding::new("other-devices", Severity::Info, title(&others, case));
+    let mut finding = Finding::new(FindingId::OtherDevices, Severity::Info, title(&others, case));
     for other in others.iter().take(MAX_LISTED) {
         finding.explain(sentence(other, shortage));
     }
@@ -38,7 +38,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     evidence.bytes("least_active_bytes", "in use on the one with least", least.active_bytes);
     let most = others.iter().map(|other| other.active_bytes).max().unwrap_or(0);
     evidence.bytes("most_active_bytes", "in use on the one with most", most);
-    if least.active_bytes <= shortage.active_bytes / UNEVEN_PART {
+    if !MOST.is_reached(least.active_bytes, shortage.active_bytes) {
         finding.advise("Spread the memory more evenly: move layers or batches to the emptier device (device_map, pipeline or tensor parallelism, FSDP), and check that nothing lands on this one by default (set_device, map_location).");
     }
     finding.limit("A recording has what a device has left only where a request fails on it. Times are those of the host.");
@@ -79,7 +79,7 @@ fn title(others: &[Other<'_>], case: &Case<'_>) -> Sentence {
             this
         );
     }
-    let together = others.iter().fold(0i64, |sum, other| sum.saturating_add(other.active_bytes));
+    let together = others.iter().map(|other| other.active_bytes).saturating_sum();
     say!(
         "{} other devices had {} in use together when {} ran out of memory",
         figure::count(others.len()),

@@ -2,6 +2,7 @@
 
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::Allocation;
 use std::cmp::Reverse;
 
@@ -21,5 +22,5 @@ pub(super) fn places(finding: &mut Finding, case: &Case<'_>, live: &[&Allocation
 
 /// Requested bytes of some allocations.
 pub(super) fn sum(live: &[&Allocation]) -> i64 {
-    live.iter().fold(0, |sum, a| sum.saturating_add(a.size))
+    live.iter().map(|a| a.size).saturating_sum()
 }

@@ -6,21 +6,19 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
+use crate::diagnosis::numbers::MANY;
 use crate::diagnosis::sentence::say;
+use crate::diagnosis::share::MUCH;
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, StackId};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Fewer batches of one line are what a loader prefetches, or the parts of one batch.
-const MIN_BATCHES: usize = 8;
 
 /// Batches are ahead of their use if at least this many of them came for each call of a model.
 const BATCHES_OF_A_CALL: usize = 2;
 
 /// Categories of batches that no model has been given yet, too.
 const MAY_BE_INPUTS: [Category; 3] = [Category::Input, Category::Other, Category::Unknown];
-
-/// Batches are worth a finding if they take at least one in this many of the live bytes.
-const LIVE_PART: i64 = 4;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -29,7 +27,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let kept = case.live.iter().filter(|a| MAY_BE_INPUTS.contains(&case.category(a.id)));
-    if kept.fold(0i64, |sum, a| sum.saturating_add(a.size)) < case.live_bytes() / LIVE_PART {
+    if !MUCH.is_reached(kept.map(|a| a.size).saturating_sum(), case.live_bytes()) {
         return Vec::new();
     }
     let lines = input_lines(case);
@@ -45,11 +43,11 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     for a in case.live.iter().filter(is_input) {
         by_stack.entry((a.stack, a.size)).or_default().push(a);
     }
-    by_stack.retain(|_, batches| MIN_BATCHES <= batches.len() && are_ahead(case, batches));
+    by_stack.retain(|_, batches| MANY <= batches.len() && are_ahead(case, batches));
     let batches: Vec<&Allocation> = by_stack.values().flatten().copied().collect();
     let count = by_stack.values().map(Vec::len).max().unwrap_or(0);
     let bytes = sum(&batches);
-    if count == 0 || bytes < case.live_bytes() / LIVE_PART {
+    if count == 0 || !MUCH.is_reached(bytes, case.live_bytes()) {
         return Vec::new();
     }
     let title = say!(
@@ -57,7 +55,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         figure::counted(count, "tensor"),
         figure::bytes(bytes).of(case.live_bytes())
     );
-    let mut finding = Finding::new("prefetched-batches", case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::PrefetchedBatches, case.severity_of(bytes), title);
     finding.explain("They were moved to the device faster than the model was called: a list of all batches, a data set that is held on the device, or a queue without a limit.");
     finding.evidence.part("batch_bytes", "inputs that were moved ahead", bytes, case.live_bytes());
     finding.evidence.count("batches", "of one line, at most", count);

@@ -5,7 +5,9 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::by_stack;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::PoolKey;
 use std::collections::BTreeMap;
 
@@ -27,8 +29,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         held.reserved = held.reserved.saturating_add(group.figures.reserved_bytes);
         held.free = held.free.saturating_add(group.figures.hole_bytes);
     }
-    let reserved = pools.values().fold(0i64, |sum, held| sum.saturating_add(held.reserved));
-    let free = pools.values().fold(0i64, |sum, held| sum.saturating_add(held.free));
+    let reserved = pools.values().map(|held| held.reserved).saturating_sum();
+    let free = pools.values().map(|held| held.free).saturating_sum();
     if reserved <= 0 {
         return Vec::new();
     }
@@ -42,7 +44,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         figure::bytes(reserved).of(case.state.total.reserved_bytes),
         figure::bytes(free).of(reserved)
     );
-    let mut finding = Finding::new("private-pools", severity, title);
+    let mut finding = Finding::new(FindingId::PrivatePools, severity, title);
     finding.explain(say!("A captured {} graph keeps the memory of its pool for every replay, and a MemPool serves only what is allocated in it. Other requests cannot use what is free there.", case.words.api));
     let evidence = &mut finding.evidence;
     evidence.count("pools", "private pools", pools.len());

@@ -6,7 +6,10 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
+use crate::diagnosis::share::MUCH;
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, Moment, StackId};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
@@ -16,9 +19,6 @@ const MIN_RATIO: f64 = 1.5;
 
 /// The exponent of growth between two lengths that counts as a square, from and to.
 const SQUARE: [f64; 2] = [1.9, 2.1];
-
-/// Memory is worth a finding if it takes at least one in this many of the live bytes, the failed request included.
-const LIVE_PART: i64 = 4;
 
 /// The most iterations that are looked at, from the latest: each costs a pass over what it allocated.
 const MAX_LOOKED_AT: usize = 256;
@@ -59,7 +59,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         }
     });
     let bytes = sum(&live).saturating_add(failed.unwrap_or(0));
-    if bytes < case.live_bytes() / LIVE_PART {
+    if !MUCH.is_reached(bytes, case.live_bytes()) {
         return Vec::new();
     }
     vec![described(case, &live, bytes, now, other)]
@@ -69,7 +69,7 @@ fn described(case: &Case<'_>, live: &[&Allocation], bytes: i64, now: &Lengths, o
     let title = say!("{} grow with the square of the length of the inputs", figure::bytes(bytes));
     // Half of the length needs a quarter.
     let saved = bytes / 4 * 3;
-    let mut finding = Finding::new("quadratic-length", case.severity_of(saved), title);
+    let mut finding = Finding::new(FindingId::QuadraticLength, case.severity_of(saved), title);
     let (long, short) = (now.input.max(other.input), now.input.min(other.input));
     let (times, square) = (figure::times(ratio(long, short)), figure::times(ratio(long, short).powi(2)));
     finding.explain(say!("Between two iterations the inputs changed by {} times, and what the same code asked for by the square of that: {} times.", times, square));
@@ -127,7 +127,7 @@ fn lengths(case: &Case<'_>, current: usize) -> BTreeMap<usize, Lengths> {
 fn inputs(case: &Case<'_>, iteration: &Iteration) -> i64 {
     let ids = case.timeline.lifetimes.started_between(Moment(iteration.start.0), end(case, iteration));
     let ids = ids.filter(|&id| case.category(id) == Category::Input);
-    ids.fold(0, |sum, id| sum.saturating_add(case.timeline.size(id)))
+    ids.map(|id| case.timeline.size(id)).saturating_sum()
 }
 
 fn largest(case: &Case<'_>, iteration: &Iteration) -> HashMap<StackId, i64> {

@@ -4,15 +4,14 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, say};
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::WORTH;
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Action, Anchor, Moment, StackId};
 
 const RECORD: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";
 const RECORD_ALL: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000, stacks=\"all\")";
-
-/// Memory without stacks below this share of the live bytes is not worth a word.
-const MIN_SHARE: f64 = 0.05;
 
 /// How to record something that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         .collect();
     let Some(first) = gaps.first() else { return Vec::new() };
     let mut finding = Finding::new(
-        "recording-limits",
+        FindingId::RecordingLimits,
         Severity::Info,
         say!("What the recording cannot show: {}", first.title),
     );
@@ -168,9 +167,9 @@ fn no_stacks(case: &Case<'_>) -> Option<Gap> {
         });
     }
     let without = || case.live.iter().filter(|a| a.stack == StackId::EMPTY);
-    let bytes = without().fold(0i64, |sum, a| sum.saturating_add(a.size));
+    let bytes = without().map(|a| a.size).saturating_sum();
     let total = case.live_bytes();
-    if share(bytes, total) < MIN_SHARE {
+    if !WORTH.is_reached(bytes, total) {
         return None;
     }
     let is_recorded = without().any(|a| a.alloc_event().is_some());

@@ -4,21 +4,16 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Shortage;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
+use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::retained;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
-
-/// Retained memory below this share of the live bytes is not worth a finding.
-const MIN_SHARE: f64 = 0.02;
-
-/// Fewer repetitions show no trend.
-const MIN_REPETITIONS: usize = 3;
+use crate::diagnosis::share::TRACE;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     let Some(retained) = &assessment.retained else { return Vec::new() };
-    let is_small =
-        share(retained.bytes, case.live_bytes()) < MIN_SHARE || retained.repetitions < MIN_REPETITIONS;
+    let is_small = !TRACE.is_reached(retained.bytes, case.live_bytes()) || retained.repetitions < SEVERAL;
     // A leak is the verdict, which says all of it.
     if is_small || assessment.is_leak() {
         return Vec::new();
@@ -29,7 +24,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         figure::count(retained.repetitions),
         retained.noun.plural()
     );
-    let mut finding = Finding::new("memory-growth", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::MemoryGrowth, Severity::Info, title);
     retained::describe(&mut finding, case, retained);
     let available = case.shortage.as_ref().and_then(Shortage::available_bytes);
     if let Some(room) =

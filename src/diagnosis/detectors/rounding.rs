@@ -5,13 +5,11 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::{MOST, NOTABLE};
 use crate::model::{AllocId, DeviceId, PoolKey};
 use std::cmp::Reverse;
-
-/// Rounding below this share of the bytes in use is not worth a finding.
-const MIN_SHARE: f64 = 0.1;
 
 /// How the allocator of a device rounds, and what helps.
 const OF_DEVICE: &str = "Blocks are multiples of 512 bytes, or of a fraction of a power of two with roundup_power2_divisions; large blocks keep up to 1 MiB rather than be split.";
@@ -35,34 +33,34 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     let total = &case.state.total;
     let bytes = total.rounding_bytes();
-    let share = share(bytes, total.active_rounded_bytes());
-    if share < MIN_SHARE || case.is_contradictory() {
+    if !NOTABLE.is_reached(bytes, total.active_rounded_bytes()) || case.is_contradictory() {
         return Vec::new();
     }
     let whole = whole_blocks(case);
     let is_host = case.timeline.device == DeviceId::HOST;
-    let (title, reason, advice) = if !is_host && bytes / 2 <= whole.bytes.saturating_sub(whole.requested) {
-        (
-            say!(
-                "{} lie idle in blocks that were not split ({} of what is in use, with rounding)",
-                figure::bytes(bytes).of(total.active_rounded_bytes()),
-                figure::share(bytes, total.active_rounded_bytes())
-            ),
-            None,
-            "Make the pool without no_split, or allocate one large tensor in it and use parts of that.",
-        )
-    } else {
-        (
-            say!(
-                "{} in use are rounding ({})",
-                figure::bytes(bytes).of(total.active_rounded_bytes()),
-                figure::share(bytes, total.active_rounded_bytes())
-            ),
-            Some(if is_host { OF_HOST } else { OF_DEVICE }),
-            if is_host { ADVICE_OF_HOST } else { ADVICE_OF_DEVICE },
-        )
-    };
-    let mut finding = Finding::new("rounding", Severity::Info, title);
+    let (title, reason, advice) =
+        if !is_host && MOST.is_reached(whole.bytes.saturating_sub(whole.requested), bytes) {
+            (
+                say!(
+                    "{} lie idle in blocks that were not split ({} of what is in use, with rounding)",
+                    figure::bytes(bytes).of(total.active_rounded_bytes()),
+                    figure::share(bytes, total.active_rounded_bytes())
+                ),
+                None,
+                "Make the pool without no_split, or allocate one large tensor in it and use parts of that.",
+            )
+        } else {
+            (
+                say!(
+                    "{} in use are rounding ({})",
+                    figure::bytes(bytes).of(total.active_rounded_bytes()),
+                    figure::share(bytes, total.active_rounded_bytes())
+                ),
+                Some(if is_host { OF_HOST } else { OF_DEVICE }),
+                if is_host { ADVICE_OF_HOST } else { ADVICE_OF_DEVICE },
+            )
+        };
+    let mut finding = Finding::new(FindingId::Rounding, Severity::Info, title);
     if 0 < whole.blocks {
         finding.explain(say!(
             "{} of private pools take {} for {} that were requested: their pool did not split its blocks.",
@@ -74,7 +72,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     finding.explain_if(reason);
     finding.evidence.part("rounding_bytes", "not asked for", bytes, total.active_rounded_bytes());
     finding.evidence.count("blocks", "blocks", total.blocks);
-    places(&mut finding, case);
+    name_wasteful(&mut finding, case);
     finding.weighs(bytes);
     finding.advise(advice);
     if !is_host {
@@ -100,7 +98,7 @@ fn whole_blocks(case: &Case<'_>) -> Whole {
 }
 
 /// Name the lines and blocks with most rounding.
-fn places(finding: &mut Finding, case: &Case<'_>) {
+fn name_wasteful(finding: &mut Finding, case: &Case<'_>) {
     let wasted = |part: &Part| Some((part.content.allocation()?, part.rounding()));
     let mut blocks: Vec<(AllocId, i64)> = case.state.parts.iter().filter_map(wasted).collect();
     blocks.retain(|&(_, bytes)| 0 < bytes);

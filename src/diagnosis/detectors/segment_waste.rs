@@ -5,15 +5,10 @@ use crate::diagnosis::case::{Case, Shortage};
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::pinning::hole_sizes;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
-
-/// Holes of pinned segments below this share of the reserved bytes are not worth a finding.
-const MIN_PINNED_SHARE: f64 = 0.1;
-
-/// A cache below this share of the reserved bytes is not worth a finding: every program has some.
-const MIN_CACHED_SHARE: f64 = 0.25;
+use crate::diagnosis::share::{MUCH, NOTABLE};
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -26,7 +21,7 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
     let bytes = pinning.hole_bytes;
     // If the verdict is fragmentation, it says all of it. In a map that contradicts itself, holes mean nothing.
     let is_told = matches!(assessment.cause, Some(Cause::Fragmentation(_))) || case.is_contradictory();
-    if share(bytes, case.state.total.reserved_bytes) < MIN_PINNED_SHARE || is_told {
+    if !NOTABLE.is_reached(bytes, case.state.total.reserved_bytes) || is_told {
         return None;
     }
     // Where a piece had room, holes are not why the request failed.
@@ -34,7 +29,7 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
     let would_help = case.shortage.as_ref().filter(needs_one).is_some_and(|it| it.is_covered_by(bytes));
     let severity = if would_help { Severity::Warning } else { Severity::Info };
     let title = pinning.sentence();
-    let mut finding = Finding::new("pinned-segments", severity, title);
+    let mut finding = Finding::new(FindingId::PinnedSegments, severity, title);
     finding.explain("A segment goes back to the driver only when every block in it is free, and its holes serve only requests that fit into one of them.");
     let holes = hole_sizes(case);
     let evidence = &mut finding.evidence;
@@ -57,7 +52,7 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
 fn cached(case: &Case<'_>) -> Option<Finding> {
     let bytes = case.state.unused_bytes();
     let reserved = case.state.total.reserved_bytes;
-    if case.is_oom() || share(bytes, reserved) < MIN_CACHED_SHARE || case.is_contradictory() {
+    if case.is_oom() || !MUCH.is_reached(bytes, reserved) || case.is_contradictory() {
         return None;
     }
     let title = say!(
@@ -65,7 +60,7 @@ fn cached(case: &Case<'_>) -> Option<Finding> {
         figure::bytes(bytes).of(reserved),
         figure::bytes(reserved)
     );
-    let mut finding = Finding::new("cached-segments", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::CachedSegments, Severity::Info, title);
     finding.explain(say!("The allocator keeps empty segments for later requests and gives them back when a request would fail otherwise. {} counts them as used.", case.words.monitor));
     finding.evidence.part("cached_bytes", "in segments without a block", bytes, reserved);
     finding.evidence.bytes("reserved_bytes", "reserved", reserved);

@@ -4,18 +4,16 @@ use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::by_stack;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::TRACE;
 use crate::model::AllocId;
-
-/// Waiting blocks below this share of the bytes in use are not worth a finding.
-const MIN_SHARE: f64 = 0.01;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     let total = &case.state.total;
     let bytes = total.awaiting_rounded_bytes;
-    if bytes <= 0 || share(bytes, total.active_rounded_bytes()) < MIN_SHARE {
+    if !TRACE.is_reached(bytes, total.active_rounded_bytes()) {
         return Vec::new();
     }
     let mut waiting: Vec<AllocId> = case.awaiting().into_iter().collect();
@@ -27,7 +25,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         figure::bytes(bytes).of(total.active_rounded_bytes()),
         figure::counted(total.awaiting_blocks, "block")
     );
-    let mut finding = Finding::new("record-stream", severity, title);
+    let mut finding = Finding::new(FindingId::RecordStream, severity, title);
     finding.explain("After record_stream() a block can be used again only when the other stream has passed the point at which it was freed. When the host runs ahead of the device, such blocks pile up.");
     if would_help {
         finding.explain("They are as large as what the failed request lacked.");

@@ -1,7 +1,7 @@
 //! Tells batches from results, among memory that is made outside of models: a batch is made before the call that uses it,
 //! and lives until then, while results come out of a call, and computing them leaves temporaries.
 
-use crate::analysis::{Category, FrameKey, Phase};
+use crate::analysis::{Category, FrameKey};
 use crate::diagnosis::case::Case;
 use crate::model::{Allocation, Moment, StackId};
 use foldhash::{HashMap, HashSet};
@@ -55,11 +55,6 @@ impl Batches {
 /// Whether memory was made by a model's call.
 pub(super) fn is_below_a_model(case: &Case<'_>, stack: StackId) -> bool {
     case.code.is_below(stack, "module.py", "_call_impl")
-}
-
-/// Whether the program trains.
-pub(super) fn trains(case: &Case<'_>) -> bool {
-    case.phases().phases.iter().any(|start| start.phase == Phase::Backward)
 }
 
 /// Of some stacks, those that allocate before the first call of a model: no result can.

@@ -6,16 +6,12 @@ use super::repeated_models::repeated_models;
 use super::source::Source;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::case::Case;
+use crate::diagnosis::numbers::SEVERAL;
+use crate::diagnosis::share::MOST;
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::Allocation;
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
-
-/// Fewer different sizes may be those of parameters by chance.
-const MIN_COPIED_SIZES: usize = 3;
-
-/// Whole sets of blocks of the parameters' sizes that this many repetitions left are copies that pile up. Fewer may be
-/// averages and gradients, which stay for good reasons.
-const MIN_COPIES: usize = 3;
 
 /// Memory of a source is settled if a repetition made it that is at least this many before the present one: the result of
 /// the last repetition may well be in use.
@@ -78,7 +74,7 @@ impl<'a> FromSource<'a> {
 
     /// All its bytes.
     pub(super) fn bytes(&self) -> i64 {
-        self.allocations.iter().fold(0, |sum, a| sum.saturating_add(a.size))
+        self.allocations.iter().map(|a| a.size).saturating_sum()
     }
 }
 
@@ -126,9 +122,9 @@ fn copied_parameters(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>
     let mut sizes: HashSet<Source> = parameters.filter_map(|a| Source::of(case, a)).collect();
     let all = sizes.len();
     sizes.retain(|source| by_source.contains_key(source));
-    let are_copied = MIN_COPIED_SIZES <= sizes.len() && all / 2 <= sizes.len();
-    let pile_up = sizes.iter().filter(|size| by_source[*size].by_repetition.len() >= MIN_COPIES).count();
-    if are_copied && pile_up * 2 < sizes.len() { sizes } else { HashSet::default() }
+    let are_copied = SEVERAL <= sizes.len() && MOST.is_reached(sizes.len(), all);
+    let pile_up = sizes.iter().filter(|size| by_source[*size].by_repetition.len() >= SEVERAL).count();
+    if are_copied && !MOST.is_reached(pile_up, sizes.len()) { sizes } else { HashSet::default() }
 }
 
 /// Whether a step of the optimizer, and a forward pass after it, lie between the start of the recording

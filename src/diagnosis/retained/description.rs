@@ -7,6 +7,7 @@ use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_SITES, MAX_STACKS};
 use crate::diagnosis::sentence::{Sentence, name, say};
+use crate::diagnosis::share::NEARLY_ALL;
 
 /// Describe the retained memory, what keeps it, and how to let it go.
 pub(in crate::diagnosis) fn describe(finding: &mut Finding, case: &Case<'_>, retained: &Retained) {
@@ -69,9 +70,9 @@ fn left_behind(finding: &Finding, retained: &Retained) -> Sentence {
     say!("{}{}", what, older)
 }
 
-/// Whether at least three of four repetitions left something, which reads as "each".
+/// Whether nearly all repetitions left something, which reads as "each".
 fn is_each(retained: &Retained) -> bool {
-    retained.of_repetitions / 4 * 3 <= retained.repetitions
+    NEARLY_ALL.is_reached(retained.repetitions, retained.of_repetitions)
 }
 
 /// The retained bytes, what they are, and how many repetitions left them.

@@ -3,16 +3,10 @@
 
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::case::Case;
+use crate::diagnosis::numbers::SEVERAL;
+use crate::diagnosis::share::{MOST, NEARLY_ALL, NOTABLE};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{AllocId, Allocation, EventIx, Moment};
-
-/// A call keeps its graph if at least one in this many of its blocks stay: the others are temporaries of its operations.
-const GRAPH_PART: usize = 5;
-
-/// Fewer blocks of one call may be its results.
-const MIN_GRAPH_BLOCKS: usize = 3;
-
-/// All calls of an iteration keep their graphs if at most one in this many does not: an evaluation may come between.
-const OTHER_CALLS_PART: usize = 8;
 
 /// What keeps the graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,29 +31,28 @@ struct CallBlocks {
 
 impl CallBlocks {
     fn keeps_a_graph(&self) -> bool {
-        MIN_GRAPH_BLOCKS <= self.kept && self.made <= self.kept.saturating_mul(GRAPH_PART)
+        SEVERAL <= self.kept && NOTABLE.is_reached(self.kept, self.made)
     }
 }
 
 /// Whether calls keep their graphs in most of some allocations, and what keeps them; `None` if it is results.
 pub(super) fn graph_kind(case: &Case<'_>, retained: &[&Allocation], current: usize) -> Option<GraphKind> {
     let calls = calls(case, retained, current);
-    let bytes = |calls: &mut dyn Iterator<Item = &CallBlocks>| {
-        calls.map(|call| call.kept_bytes).fold(0, i64::saturating_add)
-    };
+    let bytes =
+        |calls: &mut dyn Iterator<Item = &CallBlocks>| calls.map(|call| call.kept_bytes).saturating_sum();
     let all = bytes(&mut calls.iter());
     let graphs: Vec<CallBlocks> = calls.iter().filter(|call| call.keeps_a_graph()).copied().collect();
     let in_graphs = bytes(&mut graphs.iter());
-    if all <= 0 || in_graphs < all / 2 {
+    if !MOST.is_reached(in_graphs, all) {
         return None;
     }
     let before_backward = |call: &&CallBlocks| call.is_before_backward;
-    if bytes(&mut graphs.iter().filter(before_backward)) < in_graphs / 2 {
+    if !MOST.is_reached(bytes(&mut graphs.iter().filter(before_backward)), in_graphs) {
         return Some(GraphKind::Untrained);
     }
-    let all_calls = calls.iter().filter(before_backward).filter(|call| MIN_GRAPH_BLOCKS <= call.made).count();
+    let all_calls = calls.iter().filter(before_backward).filter(|call| SEVERAL <= call.made).count();
     let keeping = graphs.iter().filter(before_backward).count();
-    Some(if (all_calls - keeping.min(all_calls)) * OTHER_CALLS_PART <= all_calls {
+    Some(if all_calls == 0 || NEARLY_ALL.is_reached(keeping, all_calls) {
         GraphKind::Outliving
     } else {
         GraphKind::Beside

@@ -1,27 +1,18 @@
-//! What retained memory is, which decides what to do about it.
+//! What retained memory is, which decides what to do about it: a table of questions.
 
-use super::batches::{Batches, is_below_a_model, trains};
+use super::batches::{Batches, is_below_a_model};
 use super::graphs::GraphKind;
 use crate::analysis::{Basis, Category, Phase};
+use crate::diagnosis::answered::Answered;
 use crate::diagnosis::case::Case;
+use crate::diagnosis::figure;
 use crate::diagnosis::finding::StackBytes;
+use crate::diagnosis::numbers::SEVERAL;
+use crate::diagnosis::sentence::say;
+use crate::diagnosis::share::{MOST, NEARLY_ALL, Share, WORTH};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, Moment};
 use foldhash::HashSet;
-
-/// Fewer different sizes may be those of parameters by chance.
-const MIN_WEIGHT_SIZES: usize = 3;
-
-/// Memory is copies of the weights if at least one in this many of the parameters' bytes have sizes that recur in it.
-const MOST_PART: i64 = 2;
-
-/// Memory is of hooks unless more than one in this many of its bytes come from elsewhere.
-const HOOKED_PART: i64 = 10;
-
-/// Models are kept by their graphs if at least one in this many bytes is of activations.
-const ACTIVATIONS_PART: i64 = 20;
-
-/// What is kept of models is the state of their optimizers unless more than one in this many bytes is something else.
-const OTHER_THAN_STATE_PART: i64 = 4;
 
 /// What retained memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +41,112 @@ pub(in crate::diagnosis) enum Kind {
     Computed,
 }
 
+/// A question about retained memory.
+struct Question {
+    /// The question in words: what a part of it is.
+    asks: &'static str,
+    /// The bytes of that part.
+    bytes: fn(&Memory<'_>) -> i64,
+    /// The least share that the part has to be for a yes.
+    least: Share,
+    /// What else a yes needs.
+    and: fn(&Memory<'_>) -> bool,
+    /// What the memory is then.
+    kind: fn(&Memory<'_>) -> Kind,
+}
+
+/// The questions in their order: the first that is answered with yes decides. What is sure by its category comes before what
+/// is known by how it was made, and that before what only sizes and phases suggest.
+const QUESTIONS: [Question; 11] = [
+    Question {
+        asks: "Is nearly all of it the state of optimizers?",
+        bytes: |it| it.of_category(Category::OptimizerState),
+        least: NEARLY_ALL,
+        and: |_| true,
+        kind: |_| Kind::Optimizers,
+    },
+    Question {
+        asks: "Is most of it parameters that no module made, such as copies?",
+        bytes: |it| it.models(),
+        least: MOST,
+        and: |it| !it.case.goes_by_size() && !MOST.is_reached(it.made_by_modules(), it.bytes),
+        kind: |_| Kind::Weights,
+    },
+    Question {
+        asks: "Is most of it models, with activations beside them?",
+        bytes: |it| it.models(),
+        least: MOST,
+        and: |it| WORTH.is_reached(it.of_category(Category::Activation), it.bytes),
+        kind: |_| Kind::ModelsInGraphs,
+    },
+    Question {
+        asks: "Is most of it models?",
+        bytes: |it| it.models(),
+        least: MOST,
+        and: |_| true,
+        kind: |_| Kind::Models,
+    },
+    Question {
+        asks: "Is most of it caches of keys and values?",
+        bytes: |it| it.known_caches(),
+        least: MOST,
+        and: |_| true,
+        kind: |_| Kind::KvCaches,
+    },
+    Question {
+        asks: "Did hooks make nearly all of it?",
+        bytes: |it| it.hooked(),
+        least: NEARLY_ALL,
+        and: |_| true,
+        kind: |_| Kind::Hooks,
+    },
+    Question {
+        asks: "Do graphs hold most of it?",
+        bytes: |it| it.graph.map_or(0, |_| it.bytes),
+        least: MOST,
+        and: |_| true,
+        kind: |it| it.graph.map_or(Kind::Results, Kind::Graph),
+    },
+    Question {
+        asks: "Is most of it batches that wait for their use?",
+        bytes: |it| it.in_batches(),
+        least: MOST,
+        and: |it| it.batches.are_ahead(it.case, it.retained),
+        kind: |_| Kind::InputsAhead,
+    },
+    Question {
+        asks: "Is most of it batches?",
+        bytes: |it| it.in_batches(),
+        least: MOST,
+        and: |_| true,
+        kind: |_| Kind::Inputs,
+    },
+    Question {
+        asks: "Has most of it the sizes of most of the parameters?",
+        bytes: |it| it.of_parameter_sizes(),
+        least: MOST,
+        and: |it| it.covers_the_parameters(),
+        kind: |_| Kind::Weights,
+    },
+    Question {
+        asks: "In training, was most of it made outside of models?",
+        bytes: |it| it.outside_of_models(),
+        least: MOST,
+        and: |it| it.case.trains() && !MOST.is_reached(it.of_evaluation(), it.bytes),
+        kind: |_| Kind::Computed,
+    },
+];
+
+/// The memory that the questions are about.
+struct Memory<'a> {
+    case: &'a Case<'a>,
+    retained: &'a [&'a Allocation],
+    stacks: &'a [StackBytes],
+    graph: Option<GraphKind>,
+    batches: Batches,
+    bytes: i64,
+}
+
 impl Kind {
     /// The memory in a title, as far as its kind is beyond doubt.
     pub(super) fn words(self) -> &'static str {
@@ -66,80 +163,94 @@ impl Kind {
         }
     }
 
+    /// What some memory is, and the questions that were asked until one was answered with yes.
     pub(super) fn of(
         case: &Case<'_>,
         retained: &[&Allocation],
         stacks: &[StackBytes],
         graph: Option<GraphKind>,
-    ) -> Self {
-        let all = retained.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
-        let bytes = |is_counted: &dyn Fn(&Allocation) -> bool| {
-            let counted = retained.iter().filter(|a| is_counted(a));
-            counted.fold(0i64, |sum, a| sum.saturating_add(a.size))
-        };
-        let is_most =
-            |categories: &[Category]| all / 2 <= bytes(&|a| categories.contains(&case.category(a.id)));
+    ) -> (Self, Vec<Answered>) {
+        let bytes = retained.iter().map(|a| a.size).saturating_sum();
         let batches = Batches::among(case, retained);
-        let in_batches = retained.iter().filter(|a| batches.contains(case, a)).map(|a| a.size);
-        let outside = stacks
-            .iter()
-            .filter(|row| case.code.own_line(row.stack).is_some() && !is_below_a_model(case, row.stack));
-        let hooked = stacks.iter().filter(|row| case.code.is_in_hook(row.stack));
-        let by_modules = stacks.iter().filter(|row| case.code.is_made_by_module(row.stack));
-        if is_most(&[Category::Parameter, Category::OptimizerState]) {
-            let is_model = all / 2 <= by_modules.fold(0i64, |sum, row| sum.saturating_add(row.bytes));
-            let state = bytes(&|a| case.category(a.id) == Category::OptimizerState);
-            let activations = bytes(&|a| case.category(a.id) == Category::Activation);
-            if all - all / OTHER_THAN_STATE_PART <= state {
-                Self::Optimizers
-            } else if !is_model && !case.goes_by_size() {
-                Self::Weights
-            } else if all / ACTIVATIONS_PART <= activations {
-                Self::ModelsInGraphs
-            } else {
-                Self::Models
+        let memory = Memory { case, retained, stacks, graph, batches, bytes };
+        let mut asked = Vec::new();
+        for question in &QUESTIONS {
+            let part = (question.bytes)(&memory);
+            let is_yes = question.least.is_reached(part, bytes) && (question.and)(&memory);
+            let figures = say!("{} of {}", figure::bytes(part), figure::bytes(bytes));
+            asked.push(Answered { asks: question.asks, figures, is_yes });
+            if is_yes {
+                return ((question.kind)(&memory), asked);
             }
-        } else if all / 2 <= bytes(&|a| is_known_cache(case, a)) {
-            Self::KvCaches
-        } else if all - all / HOOKED_PART < hooked.fold(0i64, |sum, row| sum.saturating_add(row.bytes)) {
-            Self::Hooks
-        } else if let Some(kind) = graph {
-            Self::Graph(kind)
-        } else if all / 2 <= in_batches.fold(0i64, i64::saturating_add) {
-            if batches.are_ahead(case, retained) { Self::InputsAhead } else { Self::Inputs }
-        } else if are_weights(case, retained, all) {
-            Self::Weights
-        } else if trains(case)
-            && bytes(&|a| is_of_evaluation(case, a)) <= all / 2
-            && all / 2 < outside.fold(0i64, |sum, row| sum.saturating_add(row.bytes))
-        {
-            Self::Computed
-        } else {
-            Self::Results
         }
+        (Self::Results, asked)
     }
 }
 
-fn is_of_evaluation(case: &Case<'_>, a: &Allocation) -> bool {
-    a.alloc_event().is_some_and(|event| case.phases().phase_at(Moment::after(event)) == Phase::Eval)
-}
+impl Memory<'_> {
+    fn sum(&self, is_counted: impl Fn(&Allocation) -> bool) -> i64 {
+        self.retained.iter().filter(|a| is_counted(a)).map(|a| a.size).saturating_sum()
+    }
 
-/// Whether an allocation is known to be of a cache of keys and values. What is only inferred to be may be anything that each
-/// layer leaves.
-fn is_known_cache(case: &Case<'_>, a: &Allocation) -> bool {
-    case.category(a.id) == Category::KvCache && case.attribution.categories.basis(a.id) != Basis::Inferred
-}
+    fn sum_of_stacks(&self, is_counted: impl Fn(&StackBytes) -> bool) -> i64 {
+        self.stacks.iter().filter(|row| is_counted(row)).map(|row| row.bytes).saturating_sum()
+    }
 
-/// Whether most of some allocations have the sizes of parameters, of most of the model.
-fn are_weights(case: &Case<'_>, retained: &[&Allocation], all: i64) -> bool {
-    let parameters = || case.live.iter().filter(|a| case.category(a.id) == Category::Parameter);
-    let sizes: HashSet<i64> = parameters().map(|a| a.size).collect();
-    let same = || retained.iter().filter(|a| sizes.contains(&a.size));
-    let copied: HashSet<i64> = same().map(|a| a.size).collect();
-    let sum = |bytes: i64, size: i64| bytes.saturating_add(size);
-    let covered = parameters().map(|a| a.size).filter(|size| copied.contains(size)).fold(0, sum);
-    MIN_WEIGHT_SIZES.min(sizes.len()) <= copied.len()
-        && !copied.is_empty()
-        && all / 2 <= same().map(|a| a.size).fold(0, sum)
-        && case.bytes_of(Category::Parameter) / MOST_PART <= covered
+    fn of_category(&self, category: Category) -> i64 {
+        self.sum(|a| self.case.category(a.id) == category)
+    }
+
+    fn models(&self) -> i64 {
+        self.of_category(Category::Parameter).saturating_add(self.of_category(Category::OptimizerState))
+    }
+
+    fn made_by_modules(&self) -> i64 {
+        self.sum_of_stacks(|row| self.case.code.is_made_by_module(row.stack))
+    }
+
+    fn hooked(&self) -> i64 {
+        self.sum_of_stacks(|row| self.case.code.is_in_hook(row.stack))
+    }
+
+    fn outside_of_models(&self) -> i64 {
+        let code = &self.case.code;
+        self.sum_of_stacks(|row| {
+            code.own_line(row.stack).is_some() && !is_below_a_model(self.case, row.stack)
+        })
+    }
+
+    fn in_batches(&self) -> i64 {
+        self.sum(|a| self.batches.contains(self.case, a))
+    }
+
+    fn of_evaluation(&self) -> i64 {
+        let phase = |event| self.case.phases().phase_at(Moment::after(event));
+        self.sum(|a| a.alloc_event().is_some_and(|event| phase(event) == Phase::Eval))
+    }
+
+    /// Bytes of what is known to be a cache of keys and values. What is only inferred to be may be anything that each layer
+    /// leaves.
+    fn known_caches(&self) -> i64 {
+        let basis = |a: &Allocation| self.case.attribution.categories.basis(a.id);
+        self.sum(|a| self.case.category(a.id) == Category::KvCache && basis(a) != Basis::Inferred)
+    }
+
+    fn parameters(&self) -> impl Iterator<Item = &Allocation> + '_ {
+        self.case.live.iter().filter(|a| self.case.category(a.id) == Category::Parameter)
+    }
+
+    fn of_parameter_sizes(&self) -> i64 {
+        let sizes: HashSet<i64> = self.parameters().map(|a| a.size).collect();
+        self.sum(|a| sizes.contains(&a.size))
+    }
+
+    /// Whether the memory has blocks of the sizes of most of the parameters' bytes.
+    fn covers_the_parameters(&self) -> bool {
+        let sizes: HashSet<i64> = self.parameters().map(|a| a.size).collect();
+        let copied: HashSet<i64> =
+            self.retained.iter().map(|a| a.size).filter(|size| sizes.contains(size)).collect();
+        let covered = self.parameters().map(|a| a.size).filter(|size| copied.contains(size)).saturating_sum();
+        SEVERAL.min(sizes.len()) <= copied.len()
+            && MOST.is_reached(covered, self.case.bytes_of(Category::Parameter))
+    }
 }

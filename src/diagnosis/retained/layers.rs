@@ -4,6 +4,8 @@ use super::by_source::FromSource;
 use super::source::Source;
 use crate::analysis::FrameKey;
 use crate::diagnosis::case::Case;
+use crate::diagnosis::share::{MOST, WORTH};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::Moment;
 use foldhash::HashMap;
 use std::collections::BTreeSet;
@@ -11,10 +13,6 @@ use std::collections::BTreeSet;
 /// Repetitions are the layers of one pass if fewer than this many sources leave memory in each, for every line that comes
 /// only once in all of them. A model has more layers of the same kind than of different kinds.
 const SOURCES_PER_SINGLE_LINE: usize = 4;
-
-/// A line that comes once belongs to a pass if it made at least one in this many of the bytes that one repetition left: a
-/// scalar that was made before a loop does not make its rounds layers.
-const PART_OF_LAYER: i64 = 16;
 
 /// Whether repetitions look like the layers of one pass: then activations of other lines come once in all of them, the
 /// first before the layers. Repetitions of a program make such activations each time.
@@ -34,10 +32,10 @@ pub(super) fn are_layers(
     let line = |source: Source| source.stack().and_then(|stack| case.code.own_line(stack));
     let lines: BTreeSet<Option<FrameKey>> = repeated.keys().map(|&source| line(source)).collect();
     let repetitions = repeated.values().map(|from| from.by_repetition.len()).max().unwrap_or(0);
-    let bytes = repeated.values().fold(0i64, |sum, from| sum.saturating_add(from.bytes()));
+    let bytes = repeated.values().map(|from| from.bytes()).saturating_sum();
     let each = bytes / (repetitions.max(1) as i64);
     let is_other = |&(source, from): &(&Source, &FromSource<'_>)| {
-        from.has_activations && each / PART_OF_LAYER <= from.bytes() && !lines.contains(&line(*source))
+        from.has_activations && WORTH.is_reached(from.bytes(), each) && !lines.contains(&line(*source))
     };
     let once: Vec<_> = once.iter().filter(is_other).collect();
     if !once.iter().any(|(_, from)| first.is_some_and(|first| from.first_repetition() <= first)) {
@@ -45,7 +43,7 @@ pub(super) fn are_layers(
     }
     let allocations = allocations_by_stack(case);
     let times = |source: Source| source.stack().map_or(0, |stack| allocations[stack.index()] as usize);
-    let single = once.iter().filter(|&&(&source, _)| times(source) < repetitions / 2).count();
+    let single = once.iter().filter(|&&(&source, _)| !MOST.is_reached(times(source), repetitions)).count();
     repeated.len() < single.saturating_mul(SOURCES_PER_SINGLE_LINE)
 }
 

@@ -26,9 +26,13 @@ mod tests;
 
 pub(super) use description::{describe, title};
 
+use super::answered::Answered;
 use super::case::{Case, Noun, by_stack};
 use super::finding::StackBytes;
 use crate::analysis::{FrameKey, Phase};
+use crate::diagnosis::numbers::MANY;
+use crate::diagnosis::share::{MOST, NOTABLE};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{AllocId, Allocation, Moment};
 use by_source::{FromSource, by_source};
 use foldhash::HashMap;
@@ -41,14 +45,8 @@ use source::Source;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where nothing has a stack, only a graph keeps activations of at least this many different sizes.
-const MIN_GRAPH_SIZES: usize = 8;
-
-/// A repetition that left less than one in this many of the bytes that the largest one left is a part of another.
-const PART_OF_REPETITION: i64 = 10;
-
 /// Allocations of earlier repetitions that are live, by sources that left some in several repetitions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Retained {
     /// Their bytes.
     pub(super) bytes: i64,
@@ -68,6 +66,8 @@ pub(super) struct Retained {
     pub(super) allocations: Vec<AllocId>,
     /// What it is.
     kind: Kind,
+    /// The questions that were asked to find out what it is.
+    pub(super) asked: Vec<Answered>,
     /// What a repetition that left it is called.
     pub(super) noun: Noun,
     /// Number of lines of the user's own code that made them.
@@ -108,18 +108,23 @@ impl Retained {
             repeated.values().flat_map(|from| from.allocations.iter().copied()).collect();
         retained.sort_unstable_by_key(|a| (Reverse(a.size), a.id));
         let stacks = by_stack(retained.iter().map(|a| (a.stack, a.size)));
-        let bytes = retained.iter().fold(0i64, |sum, a| sum.saturating_add(a.size));
+        let bytes = retained.iter().map(|a| a.size).saturating_sum();
         let lines: BTreeSet<FrameKey> =
             stacks.iter().filter_map(|row| case.code.own_line(row.stack)).collect();
-        (0 < bytes).then(|| Self {
+        if bytes <= 0 {
+            return None;
+        }
+        let (kind, asked) = Kind::of(case, &retained, &stacks, graph);
+        Some(Self {
             bytes,
             repetitions: per_repetition.len(),
             of_repetitions: current,
             per_repetition_bytes: mean(per_repetition.values()),
             outlives_backward: outlives_backward(case, &retained),
-            older_bytes: repeated.values().fold(0i64, |sum, from| sum.saturating_add(from.older_bytes)),
+            older_bytes: repeated.values().map(|from| from.older_bytes).saturating_sum(),
             allocations: retained.iter().map(|a| a.id).collect(),
-            kind: Kind::of(case, &retained, &stacks, graph),
+            kind,
+            asked,
             noun: case.repetitions.noun(retained.iter().filter_map(|a| a.alloc_event())),
             lines: lines.len(),
             sizes: repeated.keys().filter(|source| source.stack().is_none()).count(),
@@ -142,19 +147,18 @@ impl Retained {
 /// as their inputs, counts, since a graph holds what its backward pass needs.
 fn graph(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>, current: usize) -> Option<GraphKind> {
     let activations = || by_source.iter().filter(|(_, from)| from.has_activations);
-    let sum = |bytes: i64, from: &FromSource<'_>| bytes.saturating_add(from.bytes());
     let calls: BTreeSet<usize> =
         activations().flat_map(|(_, from)| from.by_repetition.keys()).copied().collect();
     let is_of_graph = |from: &&FromSource<'_>| {
         let is_recorded = !from.by_repetition.is_empty();
         from.has_activations || (is_recorded && from.by_repetition.keys().all(|index| calls.contains(index)))
     };
-    let bytes = by_source.values().filter(is_of_graph).fold(0, sum);
-    if bytes < by_source.values().fold(0, sum) / 2 {
+    let bytes = by_source.values().filter(is_of_graph).map(FromSource::bytes).saturating_sum();
+    if !MOST.is_reached(bytes, by_source.values().map(FromSource::bytes).saturating_sum()) {
         return None;
     }
     let sizes = activations().filter(|(source, _)| source.stack().is_none()).count();
-    if MIN_GRAPH_SIZES <= sizes {
+    if MANY <= sizes {
         return Some(GraphKind::Untrained);
     }
     let retained: Vec<&Allocation> =
@@ -170,7 +174,7 @@ fn per_repetition(by_source: &HashMap<Source, FromSource<'_>>) -> BTreeMap<usize
         *sum = sum.saturating_add(bytes);
     }
     let most = sums.values().copied().max().unwrap_or(0);
-    sums.retain(|_, bytes| most / PART_OF_REPETITION <= *bytes);
+    sums.retain(|_, bytes| NOTABLE.is_reached(*bytes, most));
     sums
 }
 
@@ -192,9 +196,10 @@ fn is_consistent(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>) -
     let of = if by_iteration { in_iterations.len() } else { all.len() };
     let bytes = |is_counted: &dyn Fn(&FromSource<'_>) -> bool| {
         let counted = by_source.values().filter(|from| is_counted(from));
-        counted.fold(0i64, |sum, from| sum.saturating_add(from.bytes()))
+        counted.map(|from| from.bytes()).saturating_sum()
     };
-    bytes(&|_| true) / 2 <= bytes(&|from| of <= times(from).saturating_mul(2))
+    let all = bytes(&|_| true);
+    all <= 0 || MOST.is_reached(bytes(&|from| MOST.is_reached(times(from), of)), all)
 }
 
 /// Whether a backward pass began after the first of some allocations, and before the moment.
@@ -206,5 +211,5 @@ fn outlives_backward(case: &Case<'_>, retained: &[&Allocation]) -> bool {
 
 fn mean<'a>(values: impl ExactSizeIterator<Item = &'a i64>) -> i64 {
     let count = values.len().max(1) as i64;
-    values.copied().fold(0, i64::saturating_add) / count
+    values.copied().saturating_sum() / count
 }

@@ -3,12 +3,9 @@
 use super::source::Source;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::case::Case;
+use crate::diagnosis::numbers::MANY;
 use crate::model::{Allocation, EventIx, Moment};
 use foldhash::HashSet;
-
-/// Live activations are of more calls than one backward pass is for if there are more than this times as many as one call
-/// left.
-const CALLS_OF_A_BACKWARD: usize = 8;
 
 /// Shows which allocations a backward pass or a step may still need.
 pub(super) struct NeededLater {
@@ -83,7 +80,7 @@ fn outnumber_a_backward(case: &Case<'_>) -> bool {
     };
     let live = || case.live.iter().filter(|a| case.category(a.id) == Category::Activation);
     let each = live().filter(is_of_last).count();
-    0 < each && each.saturating_mul(CALLS_OF_A_BACKWARD) < live().count()
+    0 < each && each.saturating_mul(MANY) < live().count()
 }
 
 /// Number of optimizer steps that began before the moment.

@@ -4,12 +4,9 @@ use super::by_source::FromSource;
 use super::source::Source;
 use crate::analysis::Category;
 use crate::diagnosis::case::Case;
+use crate::diagnosis::share::{MOST, NOTABLE};
 use crate::model::{AllocId, Allocation, Moment};
 use foldhash::{HashMap, HashSet};
-
-/// A source has plateaued unless at least one in this many of its live allocations from the recording was added in the last
-/// third of its time: a cache that is nearly full hardly grows.
-const ADDED_PART: usize = 8;
 
 /// The number of live allocations of a source, now and a while ago.
 struct Trend {
@@ -30,7 +27,8 @@ struct Trend {
 impl Trend {
     fn is_rising(&self) -> bool {
         let count_now = self.count_now - self.passing_then.min(self.young);
-        self.count_then + self.recorded.div_ceil(ADDED_PART).max(1) <= count_now
+        // A cache that is nearly full hardly grows.
+        NOTABLE.is_reached(count_now.saturating_sub(self.count_then), self.recorded.max(1))
     }
 }
 
@@ -51,7 +49,7 @@ pub(super) fn plateaued(
         debug_assert!(!active.is_empty(), "a source of live memory has allocated");
         let begin = active.first().copied().unwrap_or(0);
         let index = begin + current.saturating_sub(begin) * 2 / 3;
-        let is_mostly_older = from.bytes() / 2 < from.older_bytes;
+        let is_mostly_older = MOST.is_reached(from.older_bytes, from.bytes());
         let then = case.repetitions.start(index).filter(|_| !is_mostly_older);
         let then = then.map_or(Moment::START, |event| Moment(event.0));
         let last = active.iter().rfind(|&&at| at < current).copied();

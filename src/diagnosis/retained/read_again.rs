@@ -2,16 +2,13 @@
 
 use super::by_source::FromSource;
 use super::source::Source;
-use crate::analysis::Phase;
 use crate::diagnosis::case::Case;
+use crate::diagnosis::numbers::SEVERAL;
 use crate::model::StackId;
 use foldhash::{HashMap, HashSet};
 
 /// Number of repetitions that are compared, the last of which may have failed.
 const COMPARED: usize = 6;
-
-/// At least this many rises in a row show that each repetition reads what the ones before have added.
-const MIN_RISES: usize = 3;
 
 /// The sources whose blocks have the size by which some other allocation has grown in each of the last repetitions: all
 /// pieces were put together again each time. In training, nothing needs the pieces of earlier iterations.
@@ -20,8 +17,7 @@ pub(super) fn read_again(
     by_source: &HashMap<Source, FromSource<'_>>,
     current: usize,
 ) -> HashSet<Source> {
-    let trains = case.phases().phases.iter().any(|start| start.phase == Phase::Backward);
-    if by_source.is_empty() || trains {
+    if by_source.is_empty() || case.trains() {
         return HashSet::default();
     }
     let rises = rises(case, current);
@@ -52,7 +48,7 @@ fn rises(case: &Case<'_>, current: usize) -> HashSet<i64> {
 fn rise(sizes: &[(usize, i64)]) -> Option<i64> {
     let mut rises = sizes.windows(2).map(|pair| pair[0].1.saturating_sub(pair[1].1));
     let first = rises.next().filter(|&rise| 0 < rise)?;
-    (rises.take_while(|&rise| rise == first).count() + 1 >= MIN_RISES).then_some(first)
+    (rises.take_while(|&rise| rise == first).count() + 1 >= SEVERAL).then_some(first)
 }
 
 #[cfg(test)]

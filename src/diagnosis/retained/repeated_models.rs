@@ -4,11 +4,11 @@
 use super::source::Source;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::case::Case;
+use crate::diagnosis::numbers::SEVERAL;
+use crate::diagnosis::share::MOST;
+use crate::diagnosis::sum::SaturatingSum as _;
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
-
-/// Fewer models or optimizers are nothing odd: two models, or a generator and its adversary with an optimizer each.
-const MIN_MODELS: usize = 3;
 
 /// The live parameters, or the live optimizer state, of a source.
 #[derive(Default)]
@@ -21,20 +21,20 @@ struct Made {
 
 impl Made {
     fn is_repeated(&self) -> bool {
-        MIN_MODELS <= self.after_steps.len()
+        SEVERAL <= self.after_steps.len()
     }
 
     /// Whether most of the bytes exceed one allocation for each parameter.
     fn exceeds(&self, parameters: &BTreeMap<i64, i64>) -> bool {
         let bytes = |counts: &mut dyn Iterator<Item = (i64, i64)>| {
-            counts.fold(0i64, |sum, (size, count)| sum.saturating_add(size.saturating_mul(count)))
+            counts.map(|(size, count)| size.saturating_mul(count)).saturating_sum()
         };
         let all = bytes(&mut self.by_size.iter().map(|(&size, &count)| (size, count)));
         let surplus = bytes(&mut self.by_size.iter().filter_map(|(&size, &count)| {
             let one_each = parameters.get(&size)?;
             Some((size, (count - one_each).max(0)))
         }));
-        all / 2 < surplus
+        MOST.is_reached(surplus, all)
     }
 }
 

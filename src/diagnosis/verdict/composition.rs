@@ -1,7 +1,7 @@
 //! What the memory of a moment is made of, in a headline and a sentence.
 
 use crate::analysis::{Category, CategoryBytes, Phase};
-use crate::diagnosis::case::Case;
+use crate::diagnosis::case::{Case, Parts};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Role;
 use crate::diagnosis::inferred::amount;
@@ -57,18 +57,12 @@ fn label(category: Category) -> &'static str {
     }
 }
 
-/// Where nearly all is there whatever the batch: the bytes that the batch adds.
+/// Where nearly all belongs to the model: the bytes of the passes, if these are the rest.
 fn batch(case: &Case<'_>) -> Option<Sentence> {
-    let (live, fixed) = (case.live_bytes(), case.fixed_bytes());
-    let rest = live.saturating_sub(fixed);
-    let is_small = 0 < rest && share(rest, live) < NAMED_SHARE;
-    let is_known = case.bytes_of(Category::Unknown) <= rest / 2;
-    (is_small && is_known && is_training(case))
-        .then(|| say!("; the batch adds {}", figure::bytes(rest).of(live)))
-}
-
-fn is_training(case: &Case<'_>) -> bool {
-    case.phases().phases.iter().any(|start| start.phase == Phase::Backward)
+    let live = case.live_bytes();
+    let Parts { step, pass, other, .. } = Parts::of(case);
+    let is_rest = 0 < pass && step == 0 && other == 0 && share(pass, live) < NAMED_SHARE;
+    (is_rest && case.trains()).then(|| say!("; the batch adds {}", figure::bytes(pass).of(live)))
 }
 
 fn during(phase: Phase) -> &'static str {
@@ -83,22 +77,11 @@ fn during(phase: Phase) -> &'static str {
     }
 }
 
-/// What scales with the batch, what does not, what comes from one line, and what is reserved in vain.
+/// What it belongs to, what comes from one line, and what is reserved in vain.
 pub(super) fn why(case: &Case<'_>) -> Option<Sentence> {
-    let parts: Vec<Sentence> = [scaling(case), line(case), idle(case)].into_iter().flatten().collect();
+    let parts: Vec<Sentence> =
+        [Parts::of(case).sentence(), line(case), idle(case)].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| say!("{}.", Sentence::joined(parts, "; ")))
-}
-
-fn scaling(case: &Case<'_>) -> Option<Sentence> {
-    let (live, fixed) = (case.live_bytes(), case.fixed_bytes());
-    let rest = live.saturating_sub(fixed);
-    (0 < fixed && 0 < rest).then(|| {
-        say!(
-            "{} are there whatever the batch, and {} depend on the batch or on what the program keeps",
-            figure::bytes(fixed).of(live),
-            figure::bytes(rest).of(live)
-        )
-    })
 }
 
 fn line(case: &Case<'_>) -> Option<Sentence> {

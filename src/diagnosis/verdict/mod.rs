@@ -17,6 +17,7 @@ mod single_request;
 use super::assessment::Assessment;
 use super::case::{Case, own_tree};
 use super::finding::{Finding, Role, Severity};
+use super::findings::FindingId;
 use super::retained::{self, Retained};
 use crate::diagnosis::sentence::say;
 use nothing_failed::nothing_failed;
@@ -34,7 +35,7 @@ pub(super) fn verdict(assessment: &Assessment<'_>, others: &[Finding]) -> Findin
 /// The file states more of something than there is of the whole.
 fn contradictory() -> Finding {
     let title = "Cannot tell: the figures of the recording contradict each other";
-    let mut finding = Finding::new("none", Severity::Warning, title);
+    let mut finding = Finding::new(FindingId::Nothing, Severity::Warning, title);
     finding.explain(
         "A part is larger there than its whole, as where events are missing or the file was changed.",
     );
@@ -55,7 +56,7 @@ fn stated(assessment: &Assessment<'_>, others: &[Finding]) -> Finding {
 /// Nothing has failed, but the memory of earlier iterations piles up.
 fn leaking(case: &Case<'_>, retained: &Retained) -> Finding {
     let title = say!("A leak: {}", retained::title(retained));
-    let mut finding = Finding::new("leak", Severity::Warning, title);
+    let mut finding = Finding::new(FindingId::Leak, Severity::Warning, title);
     retained::describe(&mut finding, case, retained);
     finding.evidence.tree = Some(own_tree(&case.code, "Kept", Role::Retained, &retained.stacks));
     finding

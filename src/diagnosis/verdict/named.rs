@@ -5,27 +5,11 @@ use crate::diagnosis::case::{Among, Case, Shortage, by_stack, leading};
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Advice, Finding, Role, Site};
+use crate::diagnosis::findings::Need;
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::model::AllocId;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-
-/// Findings about memory that a program can do without, whatever its batch and its model are.
-const NOT_NEEDED: [&str; 10] = [
-    "second-model",
-    "same-parameters-twice",
-    "unused-optimizer-state",
-    "two-optimizers",
-    "evaluation-graph",
-    "training-resident",
-    "calls-before-backward",
-    "two-graphs",
-    "gradients-not-zeroed",
-    "prefetched-batches",
-];
-
-/// Findings about memory that the program needs as it is written, and would not if one thing were written otherwise.
-const PECULIAR: [&str; 3] = ["attention-scores", "quadratic-length", "autocast-copies"];
 
 /// The findings that a verdict about a device that is too small names: those without whose memory the request would have been
 /// met. Of memory that is not needed, these are all that are enough alone, largest first; else those that are together.
@@ -39,13 +23,14 @@ pub(super) struct Named<'f> {
 impl<'f> Named<'f> {
     /// Ask the other findings.
     pub(super) fn among(case: &Case<'_>, shortage: &Shortage, others: &'f [Finding]) -> Option<Self> {
-        let of = |ids: &[&str]| {
-            let mut of: Vec<&Finding> = others.iter().filter(|finding| ids.contains(&finding.id)).collect();
+        let of = |need: Need| {
+            let mut of: Vec<&Finding> =
+                others.iter().filter(|finding| finding.id.kind().need == need).collect();
             of.sort_by_key(|finding| Reverse(finding.weight_bytes));
             of
         };
         let is_enough = |finding: &&&Finding| shortage.is_covered_by(finding.weight_bytes);
-        let not_needed = of(&NOT_NEEDED);
+        let not_needed = of(Need::Nothing);
         let alone = |all: &[&'f Finding], is_needed: bool| {
             let findings: Vec<&Finding> = all.iter().filter(is_enough).copied().collect();
             (!findings.is_empty()).then_some(Self { findings, is_enough_alone: true, is_needed })
@@ -56,7 +41,7 @@ impl<'f> Named<'f> {
             let are_enough = shortage.is_covered_by(bytes);
             are_enough.then_some(Self { findings, is_enough_alone: false, is_needed: false })
         };
-        alone(&not_needed, false).or_else(together).or_else(|| alone(&of(&PECULIAR), true))
+        alone(&not_needed, false).or_else(together).or_else(|| alone(&of(Need::AsWritten), true))
     }
 
     /// What is too much, in a title.
@@ -108,7 +93,7 @@ impl<'f> Named<'f> {
 /// The advice of a finding, the first with the remedy that simulates it, where one does.
 fn advice_of(finding: &Finding) -> Vec<Advice> {
     let mut advice = finding.advice.clone();
-    if let (Some(first), [only]) = (advice.first_mut(), finding.simulated_by()) {
+    if let (Some(first), [only]) = (advice.first_mut(), finding.id.kind().remedies) {
         first.remedy = first.remedy.or(Some(only));
     }
     advice

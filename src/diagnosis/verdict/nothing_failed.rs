@@ -4,6 +4,7 @@ use super::composition;
 use crate::diagnosis::case::{Case, own_tree};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity, command};
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::retained::Retained;
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::diagnosis::share::share;
@@ -19,7 +20,7 @@ const RETAINED_SHARE: f64 = 0.25;
 /// The verdict that no request failed at the moment, and how far that is good news.
 pub(super) fn nothing_failed(case: &Case<'_>, retained: Option<&Retained>) -> Finding {
     let timeline = case.timeline;
-    let mut finding = Finding::new("none", Severity::Info, title(case, retained));
+    let mut finding = Finding::new(FindingId::Nothing, Severity::Info, title(case, retained));
     if let Some(why) = composition::why(case) {
         finding.because(why);
     }

@@ -1,7 +1,7 @@
 //! The line of code that a verdict is about.
 
 use super::words::short_place;
-use crate::diagnosis::{Finding, Role, Severity, Site};
+use crate::diagnosis::{Finding, FindingId, Role, Severity, Site};
 use crate::units;
 
 /// The line, for places where a whole finding has no room.
@@ -20,7 +20,7 @@ pub fn answer(verdict: &Finding) -> Option<Answer> {
     }
     let sites = &verdict.evidence.sites;
     // Where a request fails is mostly chance, unless it is out of all proportion; what holds the memory is not.
-    let is_request = verdict.id == "single-request";
+    let is_request = verdict.id == FindingId::SingleRequest;
     let holds = |site: &Site| is_request || site.role != Role::Requested;
     let site = sites.iter().position(holds).or(if sites.is_empty() { None } else { Some(0) });
     let culprit = site.and_then(|index| sites.get(index)).map(culprit);

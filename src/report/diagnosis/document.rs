@@ -7,10 +7,12 @@ use super::clean::Clean;
 use super::facts::facts;
 use super::fix::{Fix, fix};
 use super::quoted::{RemedyText, quoted};
-use super::simulated::{simulated_by, simulated_text};
+use super::simulated::{simulated_by, text_of};
 use crate::analysis::segment_state::GroupKey;
 use crate::analysis::{ModuleTable, SiteFrame, site_frame, site_label};
-use crate::diagnosis::{CodeTree, Diagnosis, Figure, Finding, MomentPosition, Number, Severity, Site};
+use crate::diagnosis::{
+    CodeTree, Diagnosis, Figure, Finding, FindingId, MomentPosition, Number, Severity, Site,
+};
 use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use crate::notes::{Note, Place};
 use crate::remedies::Predictions;
@@ -97,15 +99,13 @@ pub(super) struct AnswerText {
     pub(super) culprit: Option<String>,
     /// The index of that line among the verdict's sites.
     pub(super) site: Option<usize>,
-    /// What to change.
-    pub(super) fix: Option<Fix>,
 }
 
 /// A finding.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FindingText {
     pub(super) is_verdict: bool,
-    pub(super) id: &'static str,
+    pub(super) id: FindingId,
     pub(super) severity: Severity,
     pub(super) title: String,
     pub(super) why: Option<String>,
@@ -163,6 +163,11 @@ impl Document {
     pub(super) fn line(&self) -> Option<&Site> {
         self.findings.first()?.sites.get(self.answer.site?)
     }
+
+    /// What to change; `None` where nothing is wrong.
+    pub(super) fn fix(&self) -> Option<&Fix> {
+        self.findings.first().filter(|verdict| verdict.severity != Severity::Info)?.fix.as_ref()
+    }
 }
 
 impl FindingText {
@@ -191,7 +196,6 @@ impl Document {
             device_name: timeline.device.to_string(),
             at: diagnosis.at,
             dump: diagnosis.dump,
-            answer: answer_text(input, clean),
             moment_text: moment_text(timeline, diagnosis.at.moment),
             facts: facts(snapshot, timeline, diagnosis),
             settings: settings.iter().map(|text| clean.text(text)).collect(),
@@ -201,6 +205,7 @@ impl Document {
             events: timeline.events.len(),
             modules: input.modules.map(|table| clean.modules(table)),
             findings: findings(input, clean),
+            answer: answer_text(input, clean),
             notes: input.notes.iter().map(|note| note_text(snapshot, clean, note)).collect(),
             ranks: Vec::new(),
         }
@@ -219,7 +224,7 @@ impl Document {
 
     /// The id of the verdict.
     pub fn verdict(&self) -> &'static str {
-        self.findings.first().map_or("none", |finding| finding.id)
+        self.findings.first().map_or("none", |finding| finding.id.name())
     }
 
     /// The allocator's settings, in a line.
@@ -233,15 +238,8 @@ impl Document {
 }
 
 fn answer_text(input: &ReportInput<'_>, clean: Clean) -> AnswerText {
-    let verdict = input.diagnosis.findings.first();
-    let Some((verdict, found)) = verdict.and_then(|verdict| Some((verdict, answer(verdict)?))) else {
-        return AnswerText::default();
-    };
-    AnswerText {
-        culprit: found.culprit.map(|text| clean.text(&text)),
-        site: found.site,
-        fix: fix_text(input, verdict, clean),
-    }
+    let Some(found) = input.diagnosis.verdict().and_then(answer) else { return AnswerText::default() };
+    AnswerText { culprit: found.culprit.map(|text| clean.text(&text)), site: found.site }
 }
 
 /// What to change. Where nothing is wrong, that is what the verdict itself advises.
@@ -287,6 +285,7 @@ fn findings(input: &ReportInput<'_>, clean: Clean) -> Vec<FindingText> {
 fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> FindingText {
     let top = input.top;
     let evidence = &finding.evidence;
+    let simulated_by = simulated_by(finding, input.remedies);
     FindingText {
         is_verdict: false,
         id: finding.id,
@@ -323,8 +322,8 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
             .collect(),
         fix: None,
         remedies: Vec::new(),
-        simulated_by: simulated_by(finding, input.remedies),
-        simulated: simulated_text(finding, input.remedies),
+        simulated: text_of(&simulated_by, input.remedies),
+        simulated_by,
         confirm: finding.confirm.as_ref().map(|text| clean.text(text.text())),
         limits: finding.limits.iter().map(|line| clean.prose(line.text())).collect(),
         figures: figures(finding),

@@ -1,7 +1,7 @@
 //! What to change, with the simulation of this very change, or with none: one value for all formats, the window and pictures.
 
 use super::quoted::{RemedyText, quoted, simulated};
-use crate::diagnosis::{Advice, Finding, Severity};
+use crate::diagnosis::{Advice, Finding, FindingId, Severity};
 use crate::remedies::Predictions;
 
 /// What to change.
@@ -40,7 +40,7 @@ impl Fix {
 ///
 /// That is its first advice where this has code, with the simulation of it; otherwise the best remedy that was simulated, which
 /// says more than words about what is large.
-pub fn fix(verdict: &str, advice: Option<&Advice>, predictions: Option<&Predictions>) -> Option<Fix> {
+pub fn fix(verdict: FindingId, advice: Option<&Advice>, predictions: Option<&Predictions>) -> Option<Fix> {
     let best = || predictions.and_then(|all| quoted(all, verdict).into_iter().next());
     match advice {
         Some(advice) if advice.code.is_some() => Some(of_advice(advice, predictions)),

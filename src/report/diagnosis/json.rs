@@ -40,7 +40,7 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         },
         "verdict": document.verdict(),
         "line": document.line().map(site),
-        "fix": document.answer.fix.as_ref().map(fix),
+        "fix": document.fix().map(fix),
         "modules": document.modules.as_ref().map(modules_record),
         "remedies": document.remedies().iter().map(|remedy| &remedy.record).collect::<Vec<_>>(),
         "findings": document.findings.iter().map(finding).collect::<Vec<_>>(),
@@ -84,7 +84,7 @@ fn position(at: MomentPosition, text: Option<&str>) -> Json {
 fn finding(finding: &FindingText) -> Json {
     let advice = |advice: &AdviceText| json!({"text": advice.text, "code": advice.code});
     json!({
-        "id": finding.id,
+        "id": finding.id.name(),
         "severity": finding.severity.name(),
         "title": finding.title,
         "why": finding.why,

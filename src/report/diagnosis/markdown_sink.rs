@@ -3,7 +3,7 @@
 use super::sink::{Cell, Head, Item, Sink, Span, Table};
 use super::tree;
 use super::words::kind_text;
-use crate::diagnosis::{CodeTree, Severity};
+use crate::diagnosis::{CodeTree, FindingId, Severity};
 use crate::units;
 
 /// Markdown that is being written.
@@ -73,7 +73,7 @@ impl Sink for Markdown {
         self.element("", head.moment, "\n\n");
     }
 
-    fn open_finding(&mut self, severity: Severity, id: &'static str) {
+    fn open_finding(&mut self, severity: Severity, id: FindingId) {
         self.element("", &units::capitalised(&kind_text(severity, id)), "\n\n");
     }
 

@@ -1,5 +1,6 @@
 //! The remedies that a report quotes: of all that were simulated, the two that say most.
 
+use crate::diagnosis::FindingId;
 use crate::remedies::{Attributed, Effort, Part, Prediction, Predictions, Trust};
 use crate::report::fits::fit_words;
 use crate::report::remedies::remedy_json;
@@ -36,9 +37,9 @@ pub struct RemedyText {
 ///
 /// A graph that an evaluation keeps is of no use to anyone, so keeping none comes before what has a price, such as checkpoints.
 /// What only puts off a leak is no remedy for it, whatever fits for now: there, what removes it counts alone. `verdict` is the
-/// id of the verdict.
-pub fn quoted(predictions: &Predictions, verdict: &str) -> Vec<RemedyText> {
-    let is_leak = verdict == "leak";
+/// kind of the verdict.
+pub fn quoted(predictions: &Predictions, verdict: FindingId) -> Vec<RemedyText> {
+    let is_leak = verdict == FindingId::Leak;
     let has = |remedy: &Prediction, parts: &[Part]| remedy.parts.iter().any(|part| parts.contains(part));
     let mut all: Vec<&Prediction> = predictions.remedies.iter().collect();
     let mut chosen: Vec<&Prediction> = Vec::new();
@@ -155,7 +156,7 @@ mod tests {
         remedy
     }
 
-    fn ids(remedies: Vec<Prediction>, least: Option<usize>, verdict: &str) -> Vec<String> {
+    fn ids(remedies: Vec<Prediction>, least: Option<usize>, verdict: FindingId) -> Vec<String> {
         let baseline = Figures { peak_requested: 10 << 30, ..Figures::default() };
         let predictions = Predictions {
             baseline,
@@ -186,12 +187,12 @@ mod tests {
                 remedy("adamw-fused", 10, Trust::Simulated),
             ]
         };
-        assert_eq!(ids(all(), None, "capacity"), ["half-batch", "detach"]);
-        assert_eq!(ids(all(), Some(0), "capacity"), ["half-batch+sgd", "detach"]);
-        assert_eq!(ids(all(), Some(3), "capacity"), ["detach", "half-batch"]);
-        assert_eq!(ids(all(), Some(0), "leak"), ["detach"]);
+        assert_eq!(ids(all(), None, FindingId::Capacity), ["half-batch", "detach"]);
+        assert_eq!(ids(all(), Some(0), FindingId::Capacity), ["half-batch+sgd", "detach"]);
+        assert_eq!(ids(all(), Some(3), FindingId::Capacity), ["detach", "half-batch"]);
+        assert_eq!(ids(all(), Some(0), FindingId::Leak), ["detach"]);
         assert_eq!(
-            ids(vec![remedy("adamw-fused", 10, Trust::Simulated)], None, "none"),
+            ids(vec![remedy("adamw-fused", 10, Trust::Simulated)], None, FindingId::Nothing),
             Vec::<String>::new()
         );
     }
@@ -200,6 +201,6 @@ mod tests {
     fn a_graph_that_nobody_uses_goes_before_what_has_a_price() {
         let all = ["half-batch", "eval-no-grad"].into_iter().zip([4, 5]);
         let all = all.map(|(id, peak)| remedy(id, peak, Trust::Simulated)).collect();
-        assert_eq!(ids(all, None, "none"), ["eval-no-grad", "half-batch"]);
+        assert_eq!(ids(all, None, FindingId::Nothing), ["eval-no-grad", "half-batch"]);
     }
 }

@@ -5,7 +5,7 @@ use crate::remedies::Predictions;
 
 /// The ids of these remedies; `NAME=VALUE` and `N` stand for others.
 pub(super) fn simulated_by(finding: &Finding, predictions: Option<&Predictions>) -> Vec<&'static str> {
-    let all = finding.simulated_by().iter().copied();
+    let all = finding.id.kind().remedies.iter().copied();
     match predictions {
         None => all.collect(),
         Some(found) => all.filter(|id| found.remedies.iter().any(|remedy| is_one(id, &remedy.id))).collect(),
@@ -20,7 +20,12 @@ fn is_one(id: &str, remedy: &str) -> bool {
 
 /// Where the saving of a finding's advice is told, if remedies simulate it.
 pub fn simulated_text(finding: &Finding, predictions: Option<&Predictions>) -> Option<String> {
-    let ids = simulated_by(finding, predictions).join(", ");
+    text_of(&simulated_by(finding, predictions), predictions)
+}
+
+/// The words for such ids.
+pub(super) fn text_of(ids: &[&str], predictions: Option<&Predictions>) -> Option<String> {
+    let ids = ids.join(", ");
     let condition = if predictions.is_none() { ", where they apply" } else { "" };
     (!ids.is_empty()).then(|| format!("What it would save: see oomscope remedies ({ids}){condition}"))
 }

@@ -1,7 +1,7 @@
 //! The interface between the parts of a report and the formats with markup that it is written in.
 
-use super::document::AnswerText;
-use crate::diagnosis::{CodeTree, Severity};
+use super::fix::Fix;
+use crate::diagnosis::{CodeTree, FindingId, Severity};
 
 /// A format with markup. Texts come as they were recorded: escaping them is the sink's business alone.
 pub(in crate::report) trait Sink {
@@ -12,7 +12,7 @@ pub(in crate::report) trait Sink {
     fn head(&mut self, head: &Head<'_>);
 
     /// Begin the verdict, whose title is that of the report.
-    fn open_finding(&mut self, severity: Severity, id: &'static str);
+    fn open_finding(&mut self, severity: Severity, id: FindingId);
 
     /// A heading within a finding.
     fn heading(&mut self, text: &'static str);
@@ -51,9 +51,11 @@ pub(in crate::report) trait Sink {
 /// The texts at the top of a report.
 pub(in crate::report) struct Head<'a> {
     pub(in crate::report) severity: Severity,
-    pub(in crate::report) id: &'static str,
-    /// The line and the change that the verdict comes down to.
-    pub(super) answer: &'a AnswerText,
+    pub(in crate::report) id: FindingId,
+    /// The line that the verdict comes down to.
+    pub(super) culprit: Option<&'a str>,
+    /// What to change.
+    pub(super) fix: Option<&'a Fix>,
     pub(in crate::report) title: &'a str,
     /// The recording's name.
     pub(in crate::report) name: &'a str,

@@ -25,7 +25,8 @@ pub(super) fn head(sink: &mut impl Sink, document: &Document) {
     sink.head(&Head {
         severity: verdict.severity,
         id: verdict.id,
-        answer: &document.answer,
+        culprit: document.answer.culprit.as_deref(),
+        fix: document.fix(),
         title: &verdict.title,
         name: &document.name,
         device: &document.device_name,

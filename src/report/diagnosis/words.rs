@@ -1,17 +1,17 @@
 //! Words that all formats of the report use for places and stacks.
 
-use crate::diagnosis::{Severity, Site};
+use crate::diagnosis::{FindingId, Severity, Site};
 use crate::units;
 
 /// The program that wrote the report.
 pub(super) const TOOL: &str = concat!("oomscope ", env!("CARGO_PKG_VERSION"));
 
 /// The kind of a finding above its title: `critical · leak`. A verdict that blames nothing has words instead of an id.
-pub fn kind_text(severity: Severity, id: &str) -> String {
+pub fn kind_text(severity: Severity, id: FindingId) -> String {
     match (severity, id) {
-        (Severity::Info, "none") => "nothing failed here".to_owned(),
-        (_, "none") => "cannot tell".to_owned(),
-        _ => format!("{} · {id}", severity.name()),
+        (Severity::Info, FindingId::Nothing) => "nothing failed here".to_owned(),
+        (_, FindingId::Nothing) => "cannot tell".to_owned(),
+        _ => format!("{} · {}", severity.name(), id.name()),
     }
 }
 

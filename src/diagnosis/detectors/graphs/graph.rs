@@ -3,14 +3,9 @@
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
+use crate::diagnosis::numbers::SEVERAL;
 use crate::model::{Allocation, EventIx};
 use std::collections::BTreeMap;
-
-/// A call that holds fewer blocks may hold its results.
-const MIN_BLOCKS: usize = 3;
-
-/// Graphs are worth a finding if they hold at least one in this many of the live bytes.
-pub(super) const LIVE_PART: i64 = 4;
 
 /// The live activations of one call of a model.
 #[derive(Default)]
@@ -34,7 +29,7 @@ pub(super) fn graphs<'a>(assessment: &Assessment<'a>) -> Vec<Graph<'a>> {
     }
     // The last call may have been cut off early.
     let last = graphs.keys().next_back().copied();
-    let is_graph = |graph: &Graph<'_>| MIN_BLOCKS <= graph.blocks.len() || Some(graph.call) == last;
+    let is_graph = |graph: &Graph<'_>| SEVERAL <= graph.blocks.len() || Some(graph.call) == last;
     graphs.into_values().filter(is_graph).collect()
 }
 

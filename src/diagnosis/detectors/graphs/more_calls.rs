@@ -1,12 +1,14 @@
 //! More calls at once than ever before.
 
-use super::graph::{Graph, LIVE_PART};
+use super::graph::Graph;
 use crate::analysis::ModelCall;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::detectors::place::{places, sum};
 use crate::diagnosis::figure::{self, Figure};
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, say};
+use crate::diagnosis::share::MUCH;
 use crate::model::{Allocation, EventIx, Moment, StackId};
 
 /// The stretch of a program whose calls are counted. Where gradients are part of a loss, backward passes within an iteration
@@ -71,13 +73,13 @@ pub(super) fn more_calls(
     let now: Vec<&Graph<'_>> = graphs.iter().filter(is_new).collect();
     let blocks: Vec<&Allocation> = now.iter().flat_map(|graph| graph.blocks.iter().copied()).collect();
     let bytes = sum(&blocks);
-    if now.len() <= before || bytes < case.live_bytes() / LIVE_PART {
+    if now.len() <= before || !MUCH.is_reached(bytes, case.live_bytes()) {
         return None;
     }
     let most = now.iter().map(|graph| graph.bytes).max().unwrap_or(0);
     let saved = bytes.saturating_sub(most);
     let title = stretch.title(now.len(), figure::bytes(bytes).of(case.live_bytes()), before);
-    let mut finding = Finding::new("calls-before-backward", case.severity_of(saved), title);
+    let mut finding = Finding::new(FindingId::CallsBeforeBackward, case.severity_of(saved), title);
     finding.explain("Each call keeps its graph until its backward pass, so their activations add up. If a backward pass was left out, as for a loss that was skipped, the graph of that call stays until its output is replaced.");
     finding.evidence.part("graph_bytes", "activations of these calls", bytes, case.live_bytes());
     finding.evidence.count("calls", stretch.calls_now(), now.len());

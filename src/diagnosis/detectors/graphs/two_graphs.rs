@@ -1,27 +1,25 @@
 //! Two graphs at once, of which one may be over.
 
-use super::graph::{Graph, LIVE_PART, finished_backwards};
+use super::graph::{Graph, finished_backwards};
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::case::Case;
 use crate::diagnosis::detectors::place::{places, sum};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::findings::FindingId;
+use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::say;
+use crate::diagnosis::share::{MUCH, NEARLY_ALL, WORTH};
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::Allocation;
-
-/// A call holds a graph if it holds at least one in this many of the activations; with many calls, each holds less.
-const GRAPH_PART: i64 = 8;
-
-/// Fewer gradients may be there for another reason.
-const MIN_GRADIENTS: usize = 3;
 
 /// Two or more large graphs, as of a teacher and a student, or of this iteration and the one before.
 pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
-    let all = graphs.iter().fold(0i64, |sum, graph| sum.saturating_add(graph.bytes));
-    let large: Vec<&Graph<'_>> = graphs.iter().filter(|graph| all / GRAPH_PART <= graph.bytes).collect();
+    let all = graphs.iter().map(|graph| graph.bytes).saturating_sum();
+    let large: Vec<&Graph<'_>> = graphs.iter().filter(|graph| WORTH.is_reached(graph.bytes, all)).collect();
     let blocks: Vec<&Allocation> = large.iter().flat_map(|graph| graph.blocks.iter().copied()).collect();
     let bytes = sum(&blocks);
-    if large.len() < 2 || bytes < case.live_bytes() / LIVE_PART {
+    if large.len() < 2 || !MUCH.is_reached(bytes, case.live_bytes()) {
         return None;
     }
     let calls = &case.phases().calls;
@@ -34,7 +32,7 @@ pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Findin
         figure::counted(large.len(), "call"),
         figure::bytes(bytes).of(case.live_bytes())
     );
-    let mut finding = Finding::new("two-graphs", Severity::Info, title);
+    let mut finding = Finding::new(FindingId::TwoGraphs, Severity::Info, title);
     finding.evidence.part("graph_bytes", "activations of these calls", bytes, case.live_bytes());
     finding.evidence.count("graphs", "calls that hold a graph", large.len());
     if over.is_empty() {
@@ -85,6 +83,6 @@ fn gradients_without_step(case: &Case<'_>) -> i64 {
     };
     let old: Vec<&Allocation> = case.live.iter().filter(is_old).collect();
     let bytes = sum(&old);
-    let are_few = bytes <= case.bytes_of(Category::Parameter) / 4 * 3;
-    if has_step && MIN_GRADIENTS <= old.len() && are_few { bytes } else { 0 }
+    let are_few = !NEARLY_ALL.is_reached(bytes, case.bytes_of(Category::Parameter));
+    if has_step && SEVERAL <= old.len() && are_few { bytes } else { 0 }
 }

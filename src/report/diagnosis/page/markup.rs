@@ -4,7 +4,7 @@ use super::super::sink::{Cell, Head, Item, Sink, Span, Table};
 use super::super::tree;
 use super::super::words::kind_text;
 use super::parts::Picture;
-use crate::diagnosis::{CodeTree, Severity};
+use crate::diagnosis::{CodeTree, FindingId, Severity};
 use crate::units;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -89,10 +89,10 @@ impl Sink for Html {
         self.element("<header class=\"card ", head.severity.name(), "\">\n");
         self.element("<p class=\"kind\">", &kind_text(head.severity, head.id), "</p>\n");
         self.element("<h1>", head.title, "</h1>\n");
-        if let Some(culprit) = &head.answer.culprit {
+        if let Some(culprit) = head.culprit {
             self.element("<p class=\"answer\"><b>", culprit, "</b></p>\n");
         }
-        if let Some(fix) = &head.answer.fix {
+        if let Some(fix) = head.fix {
             let [open, close] = if fix.is_code { ["<code>", "</code>"] } else { ["", ""] };
             self.markup("<p class=\"answer\">fix: ");
             self.element(open, &fix.short, close);
@@ -106,7 +106,7 @@ impl Sink for Html {
         self.element("<br>", head.moment, "</p>\n</header>\n");
     }
 
-    fn open_finding(&mut self, severity: Severity, _: &'static str) {
+    fn open_finding(&mut self, severity: Severity, _: FindingId) {
         self.element("<section class=\"card ", severity.name(), "\">\n");
     }
 
