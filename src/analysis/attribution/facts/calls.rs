@@ -48,8 +48,6 @@ pub(in crate::analysis) struct Call {
     pub(super) calling_code: u32,
     /// A number that stands for the code of the module.
     pub(super) module_code: u32,
-    /// Whether it goes on with a model that a function of the program's own puts together from modules.
-    pub(in crate::analysis) is_part: bool,
     /// Traits from names and decorators: [`StackTrait::NamedEval`] and [`StackTrait::MaybeEval`] of the code around it,
     /// [`StackTrait::NoGrad`] if everything that it allocates has it, [`StackTrait::Checkpointed`] if anything has.
     traits: StackTraits,
@@ -135,7 +133,6 @@ fn new_call(stacks: &FactsByStack, run: &Run) -> Call {
         caller: run.caller,
         calling_code: facts.calling_code,
         module_code: facts.module_code,
-        is_part: false,
         traits: facts.traits.only(&[StackTrait::NamedEval, StackTrait::MaybeEval, StackTrait::NoGrad]),
         blocks: BlockCount::default(),
         early_blocks: BlockCount::default(),

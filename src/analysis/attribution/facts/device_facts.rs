@@ -5,10 +5,11 @@ use super::activity_spans::ActivitySpans;
 use super::calls::{Call, decide_which_train, find_calls};
 use super::facts_by_stack::FactsByStack;
 use super::inputs::InputCode;
-use super::parts_of_calls::mark_parts;
+use super::parts_of_calls::parts_of_calls;
 use super::steps::{OptimizerSteps, find_steps};
 use super::written_parameters::writes_parameters;
 use crate::model::Timeline;
+use foldhash::HashSet;
 
 /// Activities of a device, and what follows from them.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(in crate::analysis) struct DeviceFacts {
     pub(in crate::analysis) activities: Activities,
     /// Calls of models.
     pub(in crate::analysis) calls: Vec<Call>,
+    /// The first events of calls that go on with a model which a function of the program's own puts together from modules.
+    pub(in crate::analysis) parts: HashSet<u32>,
     /// The code that makes the inputs of calls.
     pub(in crate::analysis) inputs: InputCode,
     /// Optimizer steps, by the backwards that they come after.
@@ -39,12 +42,12 @@ impl DeviceFacts {
         let inputs = InputCode::of(timeline, &activities, &calls);
         let has_new_data = inputs.calls_with_new_data(timeline, &activities, &calls);
         decide_which_train(&mut calls, &has_new_data);
-        mark_parts(&mut calls, &has_new_data, timeline, &activities);
+        let parts = parts_of_calls(&calls, &has_new_data, timeline, &activities);
         let steps = find_steps(timeline, stacks, &activities);
         let [step_spans, backward_spans] = [Activity::Step, Activity::Backward]
             .map(|activity| ActivitySpans::of(&activities.runs, activity));
         let writes_parameters = writes_parameters(timeline, stacks, &activities, &backward_spans);
-        Self { activities, calls, inputs, steps, step_spans, backward_spans, writes_parameters }
+        Self { activities, calls, parts, inputs, steps, step_spans, backward_spans, writes_parameters }
     }
 
     /// The call that an event lies in.

@@ -11,10 +11,14 @@ use std::ops::Range;
 /// A function that calls modules.
 #[derive(Default)]
 struct Caller {
-    /// Its lines that call, each with how often it does, in the order of their first calls.
-    lines: Vec<(u32, usize)>,
+    /// How often each of its lines calls, in the order of their first calls.
+    counts: Vec<usize>,
+    /// The place of each line in that order.
+    lines: HashMap<u32, usize>,
     /// The code of the modules that it calls.
     modules: HashSet<u32>,
+    /// The line that calls once each time that the function runs: the first that does not call more often than most.
+    once: usize,
 }
 
 impl Caller {
@@ -23,21 +27,22 @@ impl Caller {
         for call in calls {
             let caller = out.entry(call.calling_code).or_default();
             caller.modules.insert(call.module_code);
-            match caller.lines.iter_mut().find(|(line, _)| *line == call.caller) {
-                Some((_, count)) => *count += 1,
-                None => caller.lines.push((call.caller, 1)),
+            let line = *caller.lines.entry(call.caller).or_insert(caller.counts.len());
+            match caller.counts.get_mut(line) {
+                Some(count) => *count += 1,
+                None => caller.counts.push(1),
             }
         }
-        out.retain(|_, caller| 1 < caller.modules.len() && 1 < caller.lines.len());
-        out
+        let several =
+            out.into_iter().filter(|(_, caller)| 1 < caller.modules.len() && 1 < caller.lines.len());
+        several.map(|(code, caller)| (code, Self { once: caller.line_of_run(), ..caller })).collect()
     }
 
-    /// The line that calls once each time that the function runs: the first one that does not call more often than most.
-    fn line_of_run(&self) -> Option<u32> {
-        let mut counts: Vec<usize> = self.lines.iter().map(|&(_, count)| count).collect();
-        counts.sort_unstable();
-        let usual = *counts.get(counts.len().checked_sub(1)? / 2)?;
-        self.lines.iter().find(|&&(_, count)| count <= usual).map(|&(line, _)| line)
+    fn line_of_run(&self) -> usize {
+        let mut sorted = self.counts.clone();
+        sorted.sort_unstable();
+        let usual = sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or_default();
+        self.counts.iter().position(|&count| count <= usual).unwrap_or_default()
     }
 }
 
@@ -56,28 +61,27 @@ struct Run {
     foreign_at_line: HashMap<u32, usize>,
 }
 
-/// Mark the calls that go on with what the same function has begun. A function runs anew when its first line calls again
+/// The first events of the calls that go on with what the same function has begun. A function runs anew when its first line calls again
 /// after the line that calls once a run. Calls of an inner line are layers if nothing is ever made in between but sums with
 /// what they return: a loop that decodes makes something else. What was given new data is no part of anything, unless these
 /// are such sums.
-pub(super) fn mark_parts(
-    calls: &mut [Call],
+pub(super) fn parts_of_calls(
+    calls: &[Call],
     has_new_data: &[bool],
     timeline: &Timeline,
     activities: &Activities,
-) {
+) -> HashSet<u32> {
     let callers = Caller::of(calls);
-    if callers.is_empty() {
-        return;
-    }
     let mut runs: HashMap<u32, Run> = HashMap::default();
     let mut last_end = 0;
     // Inner lines that are loops of their own.
     let mut loops: HashSet<u32> = HashSet::default();
-    for (call, &is_fed) in calls.iter_mut().zip(has_new_data) {
+    let mut parts: Vec<&Call> = Vec::new();
+    for (call, &is_fed) in calls.iter().zip(has_new_data) {
         let before = Moment(std::mem::replace(&mut last_end, call.end))..Moment(call.start);
         let Some(caller) = callers.get(&call.calling_code) else { continue };
-        let is_first_line = caller.lines.first().is_some_and(|&(line, _)| line == call.caller);
+        let line = caller.lines.get(&call.caller).copied();
+        let is_first_line = line == Some(0);
         let run = runs.entry(call.calling_code).or_default();
         let is_foreign = |(id, made): (AllocId, u32)| {
             activities.at(made) == Activity::Main && !run.sizes.contains(&timeline.size(id))
@@ -86,20 +90,21 @@ pub(super) fn mark_parts(
         run.foreign += usize::from(has_foreign);
         let is_new = !run.has_begun || (run.has_passed && is_first_line);
         let is_other_turn = run.foreign_at_line.get(&call.caller).is_some_and(|&at| at < run.foreign);
-        call.is_part = !is_new && !(is_fed && has_foreign);
+        if !(is_new || is_fed && has_foreign) {
+            parts.push(call);
+        }
         if is_other_turn && !is_new {
             loops.insert(call.caller);
         }
         if is_new {
             *run = Run { has_begun: true, ..Run::default() };
         }
-        run.has_passed |= caller.line_of_run() == Some(call.caller);
+        run.has_passed |= line == Some(caller.once);
         run.sizes.extend(sizes_returned(timeline, call));
         run.foreign_at_line.insert(call.caller, run.foreign);
     }
-    for call in calls.iter_mut().filter(|call| loops.contains(&call.caller)) {
-        call.is_part = false;
-    }
+    parts.retain(|call| !loops.contains(&call.caller));
+    parts.into_iter().map(|call| call.start).collect()
 }
 
 /// The sizes of what outlives a call.

@@ -29,7 +29,11 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     }
     let lines = lines_per_parameter(view, &known);
     let Some(first) = first_step(view, &lines, parameters.len()) else { return };
-    let is_kept = |id: AllocId, made: EventIx| view.is_live_until(id, end_of_step(view, made));
+    let ends = ends_of_steps(view);
+    let is_kept = |id: AllocId, made: EventIx| {
+        let end = ends.get(ends.partition_point(|&end| end <= made.0));
+        view.is_live_until(id, end.copied().unwrap_or(view.timeline.events.len() as u32))
+    };
     let is_open = |id: AllocId| claims.verdict(id).is_open() || may_be_mistaken(claims, id);
     let writes = |line: &Line| {
         let written = line.blocks.iter().filter(|&&(id, made)| first <= made.0 && is_kept(id, made));
@@ -47,9 +51,10 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     }
     for (id, is_parameter, alike) in found {
         let size = view.size(id);
-        let (category, rule) = match is_parameter {
-            true => (Category::Parameter, RuleId::WrittenByOwnStep),
-            false => (Category::OptimizerState, RuleId::KeptByOwnStep),
+        let (category, rule) = if is_parameter {
+            (Category::Parameter, RuleId::WrittenByOwnStep)
+        } else {
+            (Category::OptimizerState, RuleId::KeptByOwnStep)
         };
         let blocks = Blocks {
             alike,
@@ -88,10 +93,9 @@ fn first_step(view: &View<'_>, lines: &BTreeMap<StackId, Line>, parameters: usiz
     made.filter(|&made| begins < made).min()
 }
 
-/// The first event after the program's own code that an event belongs to.
-fn end_of_step(view: &View<'_>, made: EventIx) -> u32 {
-    let runs = &view.device.activities.runs;
-    let after = runs.partition_point(|run| run.start <= made.0);
-    let next = runs.iter().skip(after).find(|run| !matches!(run.activity, Activity::Main | Activity::Aside));
-    next.map_or(view.timeline.events.len() as u32, |run| run.start)
+/// The first events of everything but the program's own code.
+fn ends_of_steps(view: &View<'_>) -> Vec<u32> {
+    let runs = view.device.activities.runs.iter();
+    let others = runs.filter(|run| !matches!(run.activity, Activity::Main | Activity::Aside));
+    others.map(|run| run.start).collect()
 }

@@ -113,7 +113,7 @@ impl PhaseBuilder<'_> {
         let Some(call) = self.device.call_at(run.start).copied() else { return };
         if call.start == run.start {
             let from = self.data_from.unwrap_or(run.start);
-            let (caller, is_part) = (run.caller, call.is_part);
+            let (caller, is_part) = (run.caller, self.device.parts.contains(&run.start));
             self.calls.push(CallStart { event: run.start, from, caller, trains: call.trains, is_part });
         }
         self.enter(run.start, if call.trains { Phase::Forward } else { Phase::Eval });
