@@ -139,9 +139,7 @@ rules! {
     KeptBeforeCalls "kept-before-calls" Program Inferred [Stacks] Frame []
         "made outside of models, before a call or before the recording, and not given back before that call";
     WeightCode "weight-code" Program Inferred [Stacks] Frame []
-        "made by a function that initialises weights, or in a program that shows no modules by an __init__ or a function that loads or makes them";
-    LikeGoneInBackward "like-gone-in-backward" Program Inferred [Stacks Events] Frame []
-        "made by a line whose blocks a backward mostly gives back";
+        "made by a function that initialises weights, or by one that makes blocks of several sizes before the first call, all of which stay";
     StackOnly "stack-only" Program Unknown [Stacks] Frame []
         "older than the recording, and its stack shows no module or optimizer";
     Loss "loss" Program Followed [Stacks Events] Fate []
@@ -151,12 +149,12 @@ rules! {
     BetweenSteps "between-steps" Program Followed [Stacks Events] Fate []
         "made outside of models, and given back before the next call or backward";
     FunctionalCode "functional-code" Program Seen [Stacks] Frame []
-        "computed by a function of torch.nn outside of modules";
+        "computed by a function of torch.nn outside of modules, or by one of the program that works as a model";
     KeptOutside "kept-outside" Program Inferred [Stacks Events] Frame []
         "made outside of models and kept";
 
     HasGradient "has-gradient" Structure Inferred [Stacks Events] Blocks
-        [KeptBeforeCalls KeptOutside BetweenSteps Result]
+        [InputOfCall InputLikeOthers KeptBeforeCalls KeptOutside BetweenSteps Result]
         "made before the first backward, which leaves a gradient of its size";
     InitOnDevice "init-on-device" Structure Seen [Stacks Events] Frame
         [KeptBeforeCalls KeptOutside BetweenSteps Result]
@@ -168,14 +166,18 @@ rules! {
         "one of many equal blocks made before the first call, in a recording without training";
     ReplacesParameter "replaces-parameter" Structure Inferred [Stacks Events] Other
         [ModuleCall KeptAfterStep UnfinishedStepKeeps GoneWithStep UnfinishedStepDrops Perturbed InputOfCall InputLikeOthers KeptBeforeCalls
-         FunctionalCode LikeGoneInBackward Loss Result BetweenSteps KeptOutside CopyOfParameters]
+         FunctionalCode Loss Result BetweenSteps KeptOutside CopyOfParameters]
         "made just before a parameter of its size was given back, and kept in its place";
     ComputedWeights "computed-weights" Structure Inferred [Stacks Events] Blocks [InputOfCall InputLikeOthers]
         "made by a line whose blocks have the sizes of several parameters, and given to a model: probably computed, not a batch";
-    KeptByOwnStep "kept-by-own-step" Structure Inferred [Stacks Events] Blocks [KeptOutside]
-        "made in a step of the program's own, as large as parameters, and kept";
-    WorkspaceOfProduct "workspace-of-product" Structure Inferred [Stacks Events] Size [ModuleCall Autograd NoPython]
-        "as large as a workspace of cuBLAS, made right after another block of the same stack, and kept";
+    WrittenByOwnStep "written-by-own-step" Structure Inferred [Stacks Events] Blocks
+        [InputOfCall InputLikeOthers KeptBeforeCalls KeptOutside Result Loss BetweenSteps]
+        "made in a step of the program's own, the last of its lines that write as many sizes as parameters have";
+    KeptByOwnStep "kept-by-own-step" Structure Inferred [Stacks Events] Blocks
+        [InputOfCall InputLikeOthers KeptBeforeCalls KeptOutside Result Loss BetweenSteps]
+        "as large as parameters, made and kept by an optimizer of the program's own";
+    WorkspaceOfProduct "workspace-of-product" Structure Inferred [Stacks Events] Size [ModuleCall FunctionalCode Autograd NoPython]
+        "as large as a workspace of cuBLAS, made right after another block of the same stack, and kept, or given back at once";
 
     WorkspaceSize "workspace-size" Size Inferred [] Size []
         "no stack says more: exactly as large as the workspace that PyTorch sets aside for cuBLAS";

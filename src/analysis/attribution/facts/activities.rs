@@ -1,7 +1,6 @@
 //! The activity at each event: what the program was doing, as far as the event's stack shows it.
 
-use super::facts_by_stack::FactsByStack;
-use super::stack_facts::Part;
+use super::stack_facts::{Part, StackFacts};
 use super::stack_traits::StackTrait;
 use crate::model::{Action, AllocId, EventIx, Moment, StackId, Timeline};
 
@@ -90,18 +89,18 @@ pub(in crate::analysis) struct Activities {
 
 impl Activities {
     /// Read the activities from the stacks of the events.
-    pub(super) fn of(timeline: &Timeline, stacks: &FactsByStack) -> Self {
+    pub(super) fn of(timeline: &Timeline, facts_of: impl Fn(StackId) -> StackFacts) -> Self {
         let recorded = RecordedStacks::of(timeline);
         let mut by_event = Vec::with_capacity(timeline.events.len());
         let mut runs: Vec<Run> = Vec::new();
         for ix in timeline.events.indices() {
-            let activity = recorded.activity_at(timeline, stacks, ix);
+            let activity = recorded.activity_at(timeline, &facts_of, ix);
             by_event.push(activity);
             if activity == Activity::Nothing {
                 continue;
             }
             let stack = timeline.events.stack(ix);
-            let facts = stacks.get(stack);
+            let facts = facts_of(stack);
             let run = Run {
                 start: ix.0,
                 end: ix.0 + 1,
@@ -146,13 +145,18 @@ impl RecordedStacks {
 
     /// An event without a stack in a recording with stacks belongs to a thread that runs no Python, which is the autograd
     /// engine's.
-    fn activity_at(self, timeline: &Timeline, stacks: &FactsByStack, ix: EventIx) -> Activity {
+    fn activity_at(
+        self,
+        timeline: &Timeline,
+        facts_of: impl Fn(StackId) -> StackFacts,
+        ix: EventIx,
+    ) -> Activity {
         let are_recorded = match timeline.events.action(ix) {
             Action::Alloc | Action::Oom => self.of_allocs,
             Action::FreeRequested => self.of_frees,
             _ => return Activity::Nothing,
         };
-        match Activity::in_part(stacks.get(timeline.events.stack(ix)).part) {
+        match Activity::in_part(facts_of(timeline.events.stack(ix)).part) {
             Activity::Nothing if are_recorded => Activity::Backward,
             activity => activity,
         }

@@ -46,6 +46,8 @@ pub(in crate::analysis) struct Call {
     pub(super) caller: u32,
     /// A number that stands for the functions that call.
     pub(super) calling_code: u32,
+    /// A number that stands for the code of the module.
+    pub(super) module_code: u32,
     /// Traits from names and decorators: [`StackTrait::NamedEval`] and [`StackTrait::MaybeEval`] of the code around it,
     /// [`StackTrait::NoGrad`] if everything that it allocates has it, [`StackTrait::Checkpointed`] if anything has.
     traits: StackTraits,
@@ -130,6 +132,7 @@ fn new_call(stacks: &FactsByStack, run: &Run) -> Call {
         end: run.end,
         caller: run.caller,
         calling_code: facts.calling_code,
+        module_code: facts.module_code,
         traits: facts.traits.only(&[StackTrait::NamedEval, StackTrait::MaybeEval, StackTrait::NoGrad]),
         blocks: BlockCount::default(),
         early_blocks: BlockCount::default(),

@@ -5,8 +5,11 @@ use super::activity_spans::ActivitySpans;
 use super::calls::{Call, decide_which_train, find_calls};
 use super::facts_by_stack::FactsByStack;
 use super::inputs::InputCode;
+use super::parts_of_calls::parts_of_calls;
 use super::steps::{OptimizerSteps, find_steps};
+use super::written_parameters::writes_parameters;
 use crate::model::Timeline;
+use foldhash::HashSet;
 
 /// Activities of a device, and what follows from them.
 #[derive(Debug)]
@@ -15,6 +18,8 @@ pub(in crate::analysis) struct DeviceFacts {
     pub(in crate::analysis) activities: Activities,
     /// Calls of models.
     pub(in crate::analysis) calls: Vec<Call>,
+    /// The first events of calls that go on with a model which a function of the program's own puts together from modules.
+    pub(in crate::analysis) parts: HashSet<u32>,
     /// The code that makes the inputs of calls.
     pub(in crate::analysis) inputs: InputCode,
     /// Optimizer steps, by the backwards that they come after.
@@ -23,22 +28,26 @@ pub(in crate::analysis) struct DeviceFacts {
     pub(in crate::analysis) step_spans: ActivitySpans,
     /// The spans in which backwards run.
     pub(in crate::analysis) backward_spans: ActivitySpans,
+    /// Whether the program's own code writes parameters after a backward, as an optimizer does.
+    pub(in crate::analysis) writes_parameters: bool,
 }
 
 impl DeviceFacts {
     /// Read a timeline.
     pub(super) fn of(timeline: &Timeline, stacks: &FactsByStack) -> Self {
-        let activities = Activities::of(timeline, stacks);
+        let activities = Activities::of(timeline, |stack| stacks.get(stack));
         // The order matters: the code that makes inputs shows in the calls that follow, and then helps to tell which of
         // them train.
         let mut calls = find_calls(timeline, stacks, &activities);
         let inputs = InputCode::of(timeline, &activities, &calls);
         let has_new_data = inputs.calls_with_new_data(timeline, &activities, &calls);
         decide_which_train(&mut calls, &has_new_data);
+        let parts = parts_of_calls(&calls, &has_new_data, timeline, &activities);
         let steps = find_steps(timeline, stacks, &activities);
         let [step_spans, backward_spans] = [Activity::Step, Activity::Backward]
             .map(|activity| ActivitySpans::of(&activities.runs, activity));
-        Self { activities, calls, inputs, steps, step_spans, backward_spans }
+        let writes_parameters = writes_parameters(timeline, stacks, &activities, &backward_spans);
+        Self { activities, calls, parts, inputs, steps, step_spans, backward_spans, writes_parameters }
     }
 
     /// The call that an event lies in.

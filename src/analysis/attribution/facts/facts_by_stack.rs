@@ -1,6 +1,7 @@
 //! The facts about every stack of a file; each stack is read once.
 
 use super::frame_facts::FactsByFrame;
+use super::own_models::OwnModels;
 use super::stack_facts::{Part, StackFacts};
 use super::stack_reader::read_stack;
 use super::stack_traits::StackTrait;
@@ -24,10 +25,14 @@ impl FactsByStack {
     /// Read every frame and stack of a snapshot.
     pub(in crate::analysis) fn of(snapshot: &Snapshot) -> Self {
         let frames = FactsByFrame::of(snapshot);
-        let by_stack: Vec<StackFacts> = (0..snapshot.stacks.len() as u32)
-            .into_par_iter()
-            .map(|id| read_stack(&frames, snapshot.stacks.frames(StackId(id))))
-            .collect();
+        let read = |models: &OwnModels| -> Vec<StackFacts> {
+            let ids = (0..snapshot.stacks.len() as u32).into_par_iter().map(StackId);
+            ids.map(|id| read_stack(&frames, models, id, snapshot.stacks.frames(id))).collect()
+        };
+        // Which functions of the program's own are models shows in what the stacks are without them.
+        let without_models = read(&OwnModels::default());
+        let models = OwnModels::of(snapshot, &frames, &without_models);
+        let by_stack = if models.is_empty() { without_models } else { read(&models) };
         let every = |roles: &[Role]| frames.roles.iter().all(|role| roles.contains(role));
         let mut optimizers = frames.optimizers();
         let has_own_optimizer = by_stack.iter().any(|stack| stack.has(StackTrait::InOwnOptimizer));
@@ -41,8 +46,25 @@ impl FactsByStack {
 
     /// Whether stacks show modules or optimizers of torch, or the autograd engine.
     pub(in crate::analysis) fn show_torch(&self) -> bool {
-        let parts = [Part::Load, Part::Call, Part::Backward, Part::State, Part::Foreach, Part::Step];
-        self.by_stack.iter().any(|stack| parts.contains(&stack.part))
+        let parts = [Part::Load, Part::Backward, Part::State, Part::Foreach, Part::Step];
+        self.call_modules() || self.by_stack.iter().any(|stack| parts.contains(&stack.part))
+    }
+
+    /// Whether modules are called, rather than functions of the program's own that work as a model.
+    pub(in crate::analysis) fn call_modules(&self) -> bool {
+        self.by_stack.iter().any(|stack| stack.part == Part::Call && !stack.has(StackTrait::InOwnModel))
+    }
+
+    /// Whether modules make parameters.
+    pub(in crate::analysis) fn have_modules(&self) -> bool {
+        self.by_stack.iter().any(|stack| stack.part == Part::Load)
+    }
+
+    /// Whether stacks show an optimizer: its step, its state, or what is done with gradients before it. Stacks of compiled
+    /// code do not show that there is none.
+    pub(in crate::analysis) fn show_optimizer(&self) -> bool {
+        let parts = [Part::State, Part::Foreach, Part::Step, Part::ZeroGrad, Part::BetweenSteps];
+        self.is_compiled || self.by_stack.iter().any(|stack| parts.contains(&stack.part))
     }
 
     /// The facts about a stack.

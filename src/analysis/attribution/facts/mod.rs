@@ -15,10 +15,13 @@ mod frame_facts;
 mod frees;
 mod inputs;
 mod leading_parameters;
+mod own_models;
+mod parts_of_calls;
 mod stack_facts;
 mod stack_reader;
 mod stack_traits;
 mod steps;
+mod written_parameters;
 
 pub(in crate::analysis) use activities::Activity;
 pub(in crate::analysis) use activities::Run;

@@ -53,6 +53,8 @@ pub(in crate::analysis) struct StackFacts {
     pub(in crate::analysis) caller: u32,
     /// A number that stands for the functions of those frames, whatever their lines.
     pub(in crate::analysis) calling_code: u32,
+    /// A number that stands for the `forward` of the outermost module; 0 outside of modules.
+    pub(super) module_code: u32,
 }
 
 impl StackFacts {
@@ -64,6 +66,7 @@ impl StackFacts {
         closure_line: 0,
         caller: 0,
         calling_code: 0,
+        module_code: 0,
     };
 
     /// Whether the stack has a trait.

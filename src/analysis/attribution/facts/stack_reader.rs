@@ -1,21 +1,38 @@
 //! Reads a stack frame by frame, from the innermost outwards.
 
 use super::frame_facts::{FactsByFrame, mix};
+use super::own_models::OwnModels;
 use super::stack_facts::{Part, StackFacts};
 use super::stack_traits::{StackTrait, StackTraits};
 use crate::analysis::attribution::knowledge::{NameHint, Role};
-use crate::model::FrameId;
+use crate::model::{FrameId, StackId};
 
 /// A function of a cache counts only if it is within this many innermost frames of the program's own. Further out, it only
 /// calls code that allocates something else.
 const MAX_CACHE_DEPTH: usize = 4;
 
 /// Read a stack.
-pub(super) fn read_stack(frames: &FactsByFrame, stack: &[FrameId]) -> StackFacts {
+pub(super) fn read_stack(
+    frames: &FactsByFrame,
+    models: &OwnModels,
+    id: StackId,
+    stack: &[FrameId],
+) -> StackFacts {
     let Some(&root) = stack.last() else { return StackFacts::NOTHING };
     let mut reader = StackReader::default();
+    let mut is_line_of_model = models.lines.contains(&id);
     for &frame in stack {
         reader.read_frame(frames, frame);
+        if matches!(frames.role(frame), Role::Own | Role::Cache | Role::Root)
+            && (std::mem::take(&mut is_line_of_model) || models.functions.contains(&frames.code(frame)))
+        {
+            reader.enter_own_model(frames.code(frame), frame);
+        }
+        if frames.role(frame) == Role::Transform
+            && let Some((own, code)) = reader.last_own
+        {
+            reader.enter_own_model(code, own);
+        }
     }
     let starts_program =
         frames.is_root(root) || reader.has(StackTrait::HasRoot) || frames.role(root) == Role::Compiled;
@@ -36,6 +53,8 @@ struct StackReader {
     engine_frame: Option<FrameId>,
     /// The innermost frame of the program's own.
     own_frame: Option<FrameId>,
+    /// The outermost one so far, and its code.
+    last_own: Option<(FrameId, u32)>,
     /// How many frames of the program's own there were.
     own_depth: usize,
     traits: StackTraits,
@@ -44,6 +63,9 @@ struct StackReader {
     closure_line: u32,
     caller: u32,
     calling_code: u32,
+    /// The code of the last frame that is no `Module.__call__`.
+    last_code: u32,
+    module_code: u32,
 }
 
 impl StackReader {
@@ -58,6 +80,9 @@ impl StackReader {
         if self.part.is_none() && decided.is_some() {
             self.part = decided;
             self.part_frame = Some(id);
+        }
+        if role != Role::Call {
+            self.last_code = frames.code(id);
         }
     }
 
@@ -111,6 +136,7 @@ impl StackReader {
     fn note_own(&mut self, frames: &FactsByFrame, id: FrameId, role: Role) {
         self.own_depth += 1;
         self.own_frame.get_or_insert(id);
+        self.last_own = Some((id, frames.code(id)));
         self.note_caller(frames, id);
         let hint = frames.hint(id);
         if self.part.is_none() {
@@ -144,8 +170,8 @@ impl StackReader {
     fn part_of(&mut self, frames: &FactsByFrame, id: FrameId, role: Role) -> Option<Part> {
         match role {
             Role::Own | Role::Cache if frames.hint(id) == NameHint::Batch => Some(Part::Data),
-            Role::Own | Role::Cache => frames.is_module_forward(id).then(|| self.enter_call()),
-            Role::Call => Some(self.enter_call()),
+            Role::Own | Role::Cache => frames.is_module_forward(id).then(|| self.enter_call(frames.code(id))),
+            Role::Call => Some(self.enter_call(self.last_code)),
             Role::Step => Some(self.enter_step(frames, id)),
             Role::Load | Role::Unshard => Some(Part::Load),
             Role::Restore => Some(Part::Restore),
@@ -162,11 +188,23 @@ impl StackReader {
     }
 
     /// Enter a module's call. Names of functions within a model say nothing of the loop around it, so they are forgotten.
-    fn enter_call(&mut self) -> Part {
+    fn enter_call(&mut self, module_code: u32) -> Part {
+        self.module_code = module_code;
         (self.caller, self.calling_code) = (0, 0);
         self.evaluates = None;
         self.traits.remove(StackTrait::MaybeEval);
         Part::Call
+    }
+
+    /// Enter a function of the program's own that works as a model, unless something further in decides.
+    fn enter_own_model(&mut self, code: u32, id: FrameId) {
+        if self.part.is_none() {
+            self.part_frame = Some(id);
+            self.traits.add(StackTrait::InOwnModel);
+        }
+        if self.has(StackTrait::InOwnModel) {
+            self.part = Some(self.enter_call(code));
+        }
     }
 
     /// Enter an optimizer's step. The program's own code within the step of one of torch's optimizers is a closure.
@@ -216,6 +254,7 @@ impl StackReader {
             closure_line: self.closure_line,
             caller: self.caller,
             calling_code: self.calling_code,
+            module_code: self.module_code,
         }
     }
 

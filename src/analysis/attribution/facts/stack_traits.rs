@@ -13,6 +13,8 @@ pub(in crate::analysis) enum StackTrait {
     InInit,
     /// In an `__init__` of the program's own, with a device set from outside.
     InitOnDevice,
+    /// In a function of the program's own that works as a model.
+    InOwnModel,
     /// In a function of `torch.nn.functional`.
     InFunctional,
     /// A function of the program's own is named as one that makes or loads weights.

@@ -81,6 +81,7 @@ fn torch_role(inner: &str, name: &str) -> Role {
         "utils/_contextlib.py" if name.starts_with("enable_grad") => Role::EnableGrad,
         "utils/_contextlib.py" => Role::NoGrad,
         "serialization.py" => Role::Restore,
+        "_functorch/eager_transforms.py" | "_functorch/vmap.py" => Role::Transform,
         _ => torch_folder_role(inner, name),
     }
 }

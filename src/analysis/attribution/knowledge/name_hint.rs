@@ -38,9 +38,15 @@ const LOOPS: [&str; 6] = ["transformers", "accelerate", "trl", "lightning", "pyt
 /// The file in which torch makes a device the current one for constructors.
 const DEVICES: &str = "torch/utils/_device.py";
 
-/// Names of the methods of iterators, and of functions that fetch batches.
-const BATCHES: [&str; 8] =
-    ["__iter__", "__next__", "collate_fn", "get_batch", "next_batch", "load_batch", "prefetch", "preload"];
+/// Names of the methods of iterators, and of functions that make batches.
+const BATCHES: [&str; 5] = ["__iter__", "__next__", "collate_fn", "prefetch", "preload"];
+
+/// First and last words of the names of functions that make batches: `get_batch`, `load_train_data`.
+const MAKES_BATCHES: [&str; 12] = [
+    "get", "next", "load", "make", "fetch", "sample", "draw", "create", "build", "prepare", "generate",
+    "random",
+];
+const BATCH: [&str; 6] = ["batch", "batches", "minibatch", "data", "dataset", "inputs"];
 
 /// Parts of the names of functions that evaluate or infer.
 const EVALUATES: [&str; 6] = ["eval", "valid", "infer", "predict", "generate", "test"];
@@ -65,6 +71,13 @@ pub(in crate::analysis) fn name_hint(file: &str, name: &str) -> NameHint {
     })
 }
 
+fn makes_batches(name: &str) -> bool {
+    let name = name.trim_matches('_');
+    let Some((first, rest)) = name.split_once('_') else { return false };
+    let last = rest.rsplit('_').next().unwrap_or(rest);
+    MAKES_BATCHES.contains(&first) && BATCH.contains(&last)
+}
+
 fn plain_hint(file: &str, name: &str) -> NameHint {
     let name = name.rsplit('.').next().unwrap_or(name);
     let lower = name.to_ascii_lowercase();
@@ -73,7 +86,7 @@ fn plain_hint(file: &str, name: &str) -> NameHint {
         NameHint::Init
     } else if file.ends_with(DEVICES) {
         NameHint::SetDevice
-    } else if BATCHES.contains(&lower.as_str()) {
+    } else if BATCHES.contains(&lower.as_str()) || makes_batches(&lower) {
         NameHint::Batch
     } else if lower == "forward" {
         NameHint::Forward
@@ -120,6 +133,9 @@ mod tests {
         assert_eq!(name_hint("/home/me/model.py", "_load_shard"), NameHint::Weights);
         assert_eq!(name_hint("/home/me/data.py", "load_batch"), NameHint::Batch);
         assert_eq!(name_hint("/home/me/data.py", "Prefetcher.__next__"), NameHint::Batch);
+        assert_eq!(name_hint("/home/me/data.py", "_make_toy_batch"), NameHint::Batch);
+        assert_eq!(name_hint("/home/me/train.py", "train_on_batch"), NameHint::Train);
+        assert_eq!(name_hint("/home/me/train.py", "process_batch"), NameHint::None);
         assert_eq!(name_hint("/home/me/muon.py", "Muon.step"), NameHint::Step);
         assert_eq!(name_hint("/home/me/train.py", "train_step"), NameHint::Train);
     }

@@ -17,6 +17,8 @@ pub(in crate::analysis) enum Role {
     Start,
     /// `Module.__call__`.
     Call,
+    /// `torch.func` calls a function that works as a model.
+    Transform,
     /// Parameters and buffers are made, moved, converted, copied or loaded.
     Load,
     /// `torch.load` and the like: tensors come from a file.

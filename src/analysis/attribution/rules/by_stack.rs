@@ -59,7 +59,8 @@ fn in_call(view: &View<'_>, habits: &Habits, id: AllocId, stack: StackId, facts:
     if !trains && habits.kept_per_layer.contains(&stack) {
         return Verdict::new(Category::KvCache, RuleId::KeptPerLayer);
     }
-    Verdict::new(Category::Activation, RuleId::ModuleCall)
+    let rule = if facts.has(StackTrait::InOwnModel) { RuleId::FunctionalCode } else { RuleId::ModuleCall };
+    Verdict::new(Category::Activation, rule)
 }
 
 fn in_step(view: &View<'_>, habits: &Habits, id: AllocId, stack: StackId, part: Part) -> Verdict {

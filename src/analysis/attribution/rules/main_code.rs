@@ -1,6 +1,6 @@
 //! Allocations outside of models, optimizers and autograd.
 
-use super::without_modules::LineHabits;
+use super::weight_code::WeightCode;
 use crate::analysis::attribution::claims::{Claims, Verdict};
 use crate::analysis::attribution::facts::{Part, StackTrait};
 use crate::analysis::attribution::structure::Phase;
@@ -10,7 +10,7 @@ use crate::model::{AllocId, EventIx, Moment, StackId};
 
 /// Claim what the program's own code makes.
 pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
-    let main_code = MainCode::new(view);
+    let main_code = MainCode::new(view, claims);
     for id in view.ids().filter(|&id| claims.wants_claims_for(id)).collect::<Vec<_>>() {
         let stack = view.stack(id);
         let part = view.facts_of(stack).part;
@@ -24,8 +24,8 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
 /// Judges allocations by phase, lifetime, and the habits of their stacks.
 struct MainCode<'a> {
     view: &'a View<'a>,
-    /// The habits of lines in programs that call no modules.
-    line_habits: Option<LineHabits>,
+    /// The functions that make weights.
+    weights: WeightCode,
     /// Whether anything is trained.
     trains: bool,
     /// Whether it is known what models are, so that what is outside of them is known, too.
@@ -33,10 +33,9 @@ struct MainCode<'a> {
 }
 
 impl<'a> MainCode<'a> {
-    fn new(view: &'a View<'a>) -> Self {
-        let line_habits = view.device.calls.is_empty().then(|| LineHabits::of(view));
-        let knows_models = !view.device.calls.is_empty() || view.stacks.show_torch();
-        Self { view, line_habits, trains: view.device.has_backward(), knows_models }
+    fn new(view: &'a View<'a>, claims: &Claims) -> Self {
+        let knows_models = view.stacks.show_torch();
+        Self { view, weights: WeightCode::of(view, claims), trains: view.device.has_backward(), knows_models }
     }
 
     fn verdict(&self, id: AllocId, stack: StackId, part: Part) -> Verdict {
@@ -46,7 +45,10 @@ impl<'a> MainCode<'a> {
         if !self.trains && self.view.has_trait(stack, StackTrait::InCache) {
             return Verdict::new(Category::KvCache, RuleId::CacheCode);
         }
-        match self.view.phases.phase_at(Moment::after(made)) {
+        if self.weights.makes(self.view, id, self.view.facts_of(stack)) {
+            return Verdict::new(Category::Parameter, RuleId::WeightCode);
+        }
+        match self.view.course.phase_at(Moment::after(made)) {
             Phase::Forward if self.is_left_behind(id, made) => Verdict::OPEN,
             Phase::Forward => Verdict::new(Category::Activation, RuleId::Loss),
             Phase::Eval => self.after_eval(id, stack, made),
@@ -54,10 +56,21 @@ impl<'a> MainCode<'a> {
             Phase::Init | Phase::Data | Phase::Unknown if !self.view.device.calls.is_empty() => {
                 self.before_call(id, stack, made, part)
             }
-            _ => match &self.line_habits {
-                Some(habits) => habits.verdict(self.view, id, stack, made),
-                None => self.between_steps(id, stack, made),
-            },
+            _ if self.view.device.calls.is_empty() => self.without_calls(id, stack),
+            _ => self.between_steps(id, stack, made),
+        }
+    }
+
+    /// The verdict in a program that calls no model, as far as its stacks show.
+    fn without_calls(&self, id: AllocId, stack: StackId) -> Verdict {
+        if self.view.is_freed_by_backward(id) {
+            Verdict::new(Category::Activation, RuleId::GoneInBackward)
+        } else if self.view.free_event(id).is_some() {
+            Verdict::new(Category::Temporary, RuleId::BetweenSteps)
+        } else if self.view.has_trait(stack, StackTrait::InFunctional) {
+            Verdict::new(Category::Activation, RuleId::FunctionalCode)
+        } else {
+            Verdict::OPEN
         }
     }
 
@@ -65,16 +78,16 @@ impl<'a> MainCode<'a> {
     /// without modules of torch makes its weights itself.
     fn before_recording(&self, stack: StackId) -> Verdict {
         let facts = self.view.facts_of(stack);
-        let makes_weights = facts.has(StackTrait::InInit) || facts.has(StackTrait::MakesWeights);
+        let inits_weights = facts.has(StackTrait::InitsWeights);
         match self.knows_models {
             _ if facts.has(StackTrait::InFunctional) => {
                 Verdict::new(Category::Activation, RuleId::FunctionalCode)
             }
-            _ if facts.has(StackTrait::InitsWeights) => Verdict::new(Category::Parameter, RuleId::WeightCode),
+            _ if inits_weights => Verdict::new(Category::Parameter, RuleId::WeightCode),
             // An `__init__` may make data or weights.
             true if facts.has(StackTrait::InInit) => Verdict::new(Category::Unknown, RuleId::StackOnly),
             true => Verdict::new(Category::Input, RuleId::KeptBeforeCalls),
-            false if makes_weights => Verdict::new(Category::Parameter, RuleId::WeightCode),
+            false if self.weights.is_named(facts) => Verdict::new(Category::Parameter, RuleId::WeightCode),
             false => Verdict::new(Category::Unknown, RuleId::StackOnly),
         }
     }
@@ -134,9 +147,10 @@ impl<'a> MainCode<'a> {
             Verdict::new(Category::Activation, RuleId::Loss)
         } else if next.is_some_and(|call| freed.is_some_and(|freed| freed.0 < call.start)) {
             Verdict::new(Category::Temporary, RuleId::BetweenSteps)
-        } else if freed.is_none() && self.view.has_trait(stack, StackTrait::InitsWeights) {
-            Verdict::new(Category::Parameter, RuleId::WeightCode)
-        } else if self.view.device.inputs.never_frees(stack) || part == Part::Restore {
+        } else if self.view.device.inputs.never_frees(stack)
+            || part == Part::Restore
+            || !self.view.stacks.call_modules()
+        {
             Verdict::OPEN
         } else {
             Verdict::new(Category::Input, RuleId::KeptBeforeCalls)

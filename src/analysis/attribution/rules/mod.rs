@@ -23,6 +23,7 @@ mod old_freed_tests;
 mod old_like_calls;
 mod old_pairs;
 mod old_unpaired;
+mod own_optimizer;
 mod parameter_sized;
 mod parameters_by_gradients;
 #[cfg(test)]
@@ -37,7 +38,7 @@ mod replaced_parameters_tests;
 #[cfg(test)]
 mod table_tests;
 mod unfinished_step;
-mod without_modules;
+mod weight_code;
 mod without_stacks;
 mod workspaces;
 
@@ -48,11 +49,12 @@ use super::view::View;
 type ClaimFamily = fn(&View<'_>, &mut Claims);
 
 /// All families. A later one decides only what is open, or what its rules refine.
-pub(super) const FAMILIES: [ClaimFamily; 11] = [
+pub(super) const FAMILIES: [ClaimFamily; 12] = [
     declared::claim,
     by_stack::claim,
     main_code::claim,
     parameters_by_gradients::claim,
+    own_optimizer::claim,
     preallocated_caches::claim,
     replaced_parameters::claim,
     parameter_sized::claim,

@@ -3,9 +3,11 @@
 use super::gradient_sizes::{CountBySize, lasting_gradients};
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::{Part, StackTrait};
+use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
-use crate::model::AllocId;
+use crate::model::{AllocId, StackId};
+use foldhash::{HashMap, HashSet};
 
 /// Look again at what the program's own code made before the first backward.
 pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
@@ -17,7 +19,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     let has_known = take_known_parameters(view, claims, limit, &mut wanted);
     // Where modules are called but none shows its parameters, an `__init__` of the program makes them.
     let inits_make_parameters = !has_known && !view.device.calls.is_empty();
-    for id in early_own_blocks(view, claims, limit) {
+    for id in early_own_blocks(view, claims, limit, &gradients) {
         let (size, facts) = (view.size(id), view.facts_of(view.stack(id)));
         if let Some(left) = wanted.get_mut(&size).filter(|left| 0 < **left) {
             *left -= 1;
@@ -51,20 +53,24 @@ fn take_known_parameters(view: &View<'_>, claims: &Claims, limit: u32, wanted: &
 }
 
 /// The blocks that the program's own code made before an event and kept beyond it, as far as their verdicts may be
-/// mistaken.
-fn early_own_blocks(view: &View<'_>, claims: &Claims, limit: u32) -> Vec<AllocId> {
+/// mistaken. A block that looks like an input is one, unless its line makes several of the wanted sizes.
+fn early_own_blocks(view: &View<'_>, claims: &Claims, limit: u32, wanted: &CountBySize) -> Vec<AllocId> {
+    let of_own_code = |id: AllocId| matches!(view.facts_of(view.stack(id)).part, Part::Main | Part::Restore);
+    let early = view.new_ids().take_while(|&(_, made)| made.0 < limit).map(|(id, _)| id);
+    let early: Vec<AllocId> = early.filter(|&id| of_own_code(id) && view.is_live_until(id, limit)).collect();
+    let mut sizes: HashMap<StackId, HashSet<i64>> = HashMap::default();
+    for &id in early.iter().filter(|&&id| wanted.contains_key(&view.size(id))) {
+        sizes.entry(view.stack(id)).or_default().insert(view.size(id));
+    }
+    let makes_many =
+        |id: AllocId| sizes.get(&view.stack(id)).is_some_and(|sizes| MIN_AGREEING_SIZES <= sizes.len());
     let may_be_mistaken = |id: AllocId| {
         let Verdict { category, rule } = claims.verdict(id);
         match rule {
             RuleId::Nothing => true,
-            RuleId::InputOfCall | RuleId::InputLikeOthers => false,
+            RuleId::InputOfCall | RuleId::InputLikeOthers => makes_many(id),
             _ => matches!(category, Category::Input | Category::Other | Category::Temporary),
         }
     };
-    view.new_ids()
-        .take_while(|&(_, made)| made.0 < limit)
-        .map(|(id, _)| id)
-        .filter(|&id| matches!(view.facts_of(view.stack(id)).part, Part::Main | Part::Restore))
-        .filter(|&id| may_be_mistaken(id) && view.is_live_until(id, limit))
-        .collect()
+    early.into_iter().filter(|&id| may_be_mistaken(id)).collect()
 }

@@ -192,7 +192,7 @@ fn claim_by_lifetimes(
 
 /// Claim an allocation that is made in a forward or a backward, as far as steps that torch announced tell.
 fn claim_activation_of_pass(view: &View<'_>, id: AllocId, claims: &mut Claims) {
-    let phase = view.phases.phase_at(view.timeline.lifetimes.start(id));
+    let phase = view.course.phase_at(view.timeline.lifetimes.start(id));
     if matches!(phase, Phase::Forward | Phase::Backward | Phase::Eval) {
         claims.claim(id, Verdict::new(Category::Activation, RuleId::PairsWithNothing));
     }
@@ -244,8 +244,8 @@ fn purpose_of_kept(
     let kept_bytes = bytes(|group| group.kept);
     let drops_gradients = parameter_bytes / DROPPED_PART < bytes(|group| group.dropped);
     // State is set up in the first iteration: later blocks are gradients, if they are no more than those of one iteration.
-    if let [_, second, ..] = view.phases.iterations.list.as_slice()
-        && view.phases.iterations.first_number.is_some()
+    if let [_, second, ..] = view.course.iterations.list.as_slice()
+        && view.course.iterations.first_number.is_some()
         && drops_gradients
         && !has_old_state
     {

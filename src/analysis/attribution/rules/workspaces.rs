@@ -47,26 +47,29 @@ pub(super) fn without_possible_workspaces(view: &View<'_>, ids: &[AllocId]) -> V
 
 /// Claim workspaces that products leave. A workspace is made together with the result of a product: the allocation before
 /// it has the same stack, in the same stream, and only the workspace stays to the end. Later products have none.
-/// Where products make blocks of its size for a moment, none keeps one for good.
+/// Newer versions of torch make one for each product, and give it back at once: then none keeps one for good.
 /// Without stacks, a gradient of that size would look the same.
 pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     let mut known: HashSet<(Option<i64>, i64)> = HashSet::default();
     let mut scratch_sizes: HashSet<i64> = HashSet::default();
-    let mut found = Vec::new();
+    let (mut found, mut scratch) = (Vec::new(), Vec::new());
     let mut before: Option<(StackId, i64)> = None;
     for (id, made) in view.new_ids() {
         let (stack, size) = (view.timeline.events.stack(made), view.size(id));
         let follows_result = before.replace((stack, size)).is_some_and(|(stack_before, size_before)| {
             stack_before != StackId::EMPTY && stack_before == stack && size_before != size
         });
-        let is_computed =
-            matches!(claims.verdict(id).rule, RuleId::ModuleCall | RuleId::Autograd | RuleId::NoPython);
+        let is_computed = matches!(
+            claims.verdict(id).rule,
+            RuleId::ModuleCall | RuleId::FunctionalCode | RuleId::Autograd | RuleId::NoPython
+        );
         if !SIZES_BYTES.contains(&size) || !is_computed {
             continue;
         }
         match view.free_event(id) {
             Some(freed) if freed.0 <= made.0.saturating_add(PRODUCT_SCRATCH_EVENTS) => {
                 scratch_sizes.insert(size);
+                scratch.extend(follows_result.then_some(id));
             }
             None if follows_result && known.insert((view.timeline.events.stream(made), size)) => {
                 found.push((id, size));
@@ -74,7 +77,37 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
             _ => {}
         }
     }
-    for (id, _) in found.into_iter().filter(|(_, size)| !scratch_sizes.contains(size)) {
+    // What a product was working in when the recording ended is the last block that was made.
+    let last = view.timeline.lifetimes.len().checked_sub(1);
+    let is_workspace =
+        |(id, size): &(AllocId, i64)| !scratch_sizes.contains(size) || Some(id.index()) == last;
+    let kept = found.into_iter().filter(is_workspace).map(|(id, _)| id);
+    for id in kept.chain(scratch) {
         claims.claim(id, Verdict::new(Category::Temporary, RuleId::WorkspaceOfProduct));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DEFAULT_BYTES;
+    use crate::analysis::attribution::facts::fixture::{DATA, FORWARD, Program};
+    use crate::analysis::{Attribution, RuleId, UserRules};
+    use crate::model::AllocId;
+
+    #[test]
+    fn what_a_product_works_in_is_no_activation() {
+        let mut program = Program::default();
+        let batch = program.alloc(4096, DATA);
+        let result = program.alloc(30 << 20, FORWARD);
+        let workspace = program.alloc(DEFAULT_BYTES, FORWARD);
+        program.free(workspace, FORWARD);
+        let other = program.alloc(30 << 20, FORWARD);
+        // The recording ends within the second product.
+        program.alloc(DEFAULT_BYTES, FORWARD);
+        let snapshot = program.finish();
+        let found = Attribution::of(&snapshot, &snapshot.timelines[0], &UserRules::default()).categories;
+        let rules = [2, 4].map(|id| found.rule(AllocId(id)));
+        assert_eq!(rules, [RuleId::WorkspaceOfProduct; 2], "{batch} {result} {other}");
+        assert_eq!(found.rule(AllocId(1)), RuleId::ModuleCall);
     }
 }

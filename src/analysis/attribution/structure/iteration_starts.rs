@@ -14,7 +14,7 @@ struct Mark {
 
 enum MarkKind {
     StepEnd,
-    Call { caller: u32, trains: bool, start: Start },
+    Call { caller: u32, trains: bool, is_part: bool, start: Start },
 }
 
 /// Where an iteration would start: an event of the device in question, or a time.
@@ -46,7 +46,7 @@ pub(super) fn iteration_starts(
     for other in others {
         let device = facts.of_device(other);
         most_seen = most_seen.max(device.steps.seen.len());
-        let built = build_phases(other, &facts.stacks, device);
+        let built = build_phases(other, &facts.stacks, device, announced);
         marks.extend(marks_by_time(other, &built.calls, device, false));
     }
     if announced.is_complete && most_seen.max(1) <= announced.steps.len() {
@@ -90,7 +90,7 @@ fn marks_by_event(calls: &[CallStart], steps: &[u32]) -> Vec<Mark> {
 }
 
 fn call_mark(call: &CallStart, start: Start) -> MarkKind {
-    MarkKind::Call { caller: call.caller, trains: call.trains, start }
+    MarkKind::Call { caller: call.caller, trains: call.trains, is_part: call.is_part, start }
 }
 
 fn marks_by_time(timeline: &Timeline, calls: &[CallStart], facts: &DeviceFacts, is_own: bool) -> Vec<Mark> {
@@ -127,8 +127,8 @@ fn merge_calls(marks: &mut Vec<Mark>) {
     });
 }
 
-/// An iteration starts with the first call after a step; without steps, with every call. If any call trains, only such
-/// calls count.
+/// An iteration starts with the first call after a step; without steps, with every call that goes on with no other. If any
+/// call trains, only such calls count.
 fn starts_from_marks(marks: &[Mark], timeline: &Timeline) -> Vec<EventIx> {
     let wanted = marks.iter().any(|mark| matches!(mark.kind, MarkKind::Call { trains: true, .. }));
     let has_steps = marks.iter().any(|mark| matches!(mark.kind, MarkKind::StepEnd));
@@ -137,7 +137,9 @@ fn starts_from_marks(marks: &[Mark], timeline: &Timeline) -> Vec<EventIx> {
     for mark in marks {
         match mark.kind {
             MarkKind::StepEnd => is_under_way = false,
-            MarkKind::Call { trains, start, .. } if trains == wanted && !is_under_way => {
+            MarkKind::Call { trains, is_part, start, .. }
+                if trains == wanted && !is_under_way && (has_steps || !is_part) =>
+            {
                 out.push(EventIx(event_of(timeline, start)));
                 is_under_way = has_steps;
             }

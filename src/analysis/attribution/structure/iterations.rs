@@ -29,6 +29,19 @@ impl Iteration {
     }
 }
 
+/// What is known of the numbers of iterations beyond their order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Numbers {
+    /// The number of the first iteration that starts within the trace.
+    pub(super) first: Option<u32>,
+    /// The number of the iteration that is under way when the trace starts.
+    pub(super) before: Option<u32>,
+    /// How many iterations surely ended with a step before the trace.
+    pub(super) ended_before: u32,
+    /// Whether the whole trace lies in the iteration that is under way when it starts.
+    pub(super) none_starts: bool,
+}
+
 /// The iterations of one device, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Iterations {
@@ -90,18 +103,27 @@ impl Iterations {
             .collect();
     }
 
-    /// Note that at least `count` iterations ended before the first event.
-    pub(super) fn note_ended_before_trace(&mut self, count: u32) {
-        let first = self.ended.first().copied().unwrap_or_default();
-        self.ended_before = self.ended_before.max(count.saturating_add(first));
+    /// The same iterations with their numbers. Those that were announced stay.
+    pub(super) fn numbered(self, numbers: Numbers) -> Self {
+        Self {
+            list: if numbers.none_starts { Vec::new() } else { self.list },
+            first_number: self.first_number.or(numbers.first),
+            number_before: numbers.before,
+            ended_before: numbers.ended_before,
+            ..self
+        }
+    }
+
+    /// How many ended with a step before the first of the list, within the trace.
+    pub(super) fn ended_before_first(&self) -> u32 {
+        self.ended.first().copied().unwrap_or_default()
     }
 
     /// How many iterations surely ended before the iteration that a moment belongs to.
     pub(super) fn ended_at(&self, moment: Moment) -> Option<u32> {
         let within = self.ended.get(self.index_at(moment)?).copied().unwrap_or_default();
         // The first step within the trace may be the one that left what shows a step before it.
-        let first = self.ended.first().copied().unwrap_or_default();
-        Some(within.saturating_add(self.ended_before.saturating_sub(first)))
+        Some(within.saturating_add(self.ended_before.saturating_sub(self.ended_before_first())))
     }
 
     /// The iteration that the event before a moment belongs to, as an index into the list.

@@ -98,11 +98,15 @@ impl Metadata {
         ranges
     }
 
-    /// Overwrite phases with those in the metadata, and return the ranges of events that these cover. An event without
+    /// Phases with those in the metadata laid over them, and the ranges of events that these cover. An event without
     /// metadata, as another thread's, is in the phase of its neighbours if they agree.
-    pub(super) fn overwrite(&self, timeline: &Timeline, phases: &mut Vec<PhaseStart>) -> Vec<[u32; 2]> {
+    pub(super) fn laid_over(
+        &self,
+        timeline: &Timeline,
+        found: &[PhaseStart],
+    ) -> (Vec<PhaseStart>, Vec<[u32; 2]>) {
         let ranges = self.ranges(timeline);
-        let found = std::mem::take(phases);
+        let mut phases: Vec<PhaseStart> = Vec::new();
         let mut rest = ranges.iter().peekable();
         let mut enter = |event: u32, phase| {
             if phases.last().is_none_or(|last: &PhaseStart| last.phase != phase) {
@@ -127,7 +131,7 @@ impl Metadata {
                 enter(from, start.phase);
             }
         }
-        ranges.into_iter().map(|range| range.1).collect()
+        (phases, ranges.into_iter().map(|range| range.1).collect())
     }
 }
 

@@ -7,8 +7,7 @@
 //! After a forward the phase stays `forward` until something else begins, so it covers the loss; after a backward it is
 //! `optimizer`, until data or a forward come.
 
-mod after_rules;
-mod from_facts;
+mod course;
 mod iteration_starts;
 mod iterations;
 mod live_memory;
@@ -18,6 +17,9 @@ mod metadata;
 mod named_steps;
 mod number_from_announcements;
 mod number_from_first_step;
+mod numbering;
+#[cfg(test)]
+mod own_code_tests;
 mod phase;
 mod phase_builder;
 mod phases;
@@ -28,10 +30,10 @@ mod steps_before_recording;
 mod tests;
 mod without_stacks;
 
-pub(super) use after_rules::complete_after_rules;
-pub(super) use from_facts::phases_from_facts;
+pub(super) use course::Course;
+pub use course::ModelCall;
 pub use iterations::{Iteration, Iterations};
 pub use metadata::named_step_and_phase;
 pub use phase::{Phase, PhaseBasis, PhaseStart};
-pub use phases::{ModelCall, Phases};
+pub use phases::Phases;
 pub use position::Position;

@@ -1,7 +1,8 @@
 //! Numbers of iterations where the oldest events are lost: by the steps that torch announced before them.
 
+use super::course::Course;
+use super::iterations::Numbers;
 use super::phase::{Phase, PhaseStart};
-use super::phases::Phases;
 use crate::analysis::attribution::facts::{Announced, AnnouncedRange};
 use crate::analysis::attribution::{Categories, Category};
 use crate::model::{Moment, StackId, Timeline};
@@ -18,57 +19,56 @@ const STEP_LENGTH_PART: i64 = 4;
 const LONGEST_GAPS_PART: usize = 10;
 
 /// Number iterations by the steps before them, if recording began before the first: the parameters
-/// that are live were made while stacks were recorded.
+/// that are live were made while stacks were recorded. What does not show stays as it is in `known`.
 pub(super) fn number_from_announcements(
-    phases: &mut Phases,
+    course: &Course,
     timeline: &Timeline,
     announced: &Announced,
     categories: &Categories,
-) {
-    phases.steps_before = announced.steps.partition_point(|step| step.is_before);
-    let is_numbered = phases.iterations.first_number.is_some();
-    if is_numbered || timeline.device.0 < 0 || phases.steps_before == 0 {
-        return;
-    }
-    let starts: Vec<u32> = phases.iterations.list.iter().map(|iteration| iteration.start.0).collect();
-    let starts = if only_evaluates(phases) { Vec::new() } else { starts };
-    let Some(per_iteration) = steps_per_iteration(&announced.steps, &starts) else { return };
-    phases.iterations.note_ended_before_trace((phases.steps_before / per_iteration) as u32);
+    steps_before: usize,
+    known: Numbers,
+) -> Numbers {
+    let list = if only_evaluates(course) { &[] } else { course.iterations.list.as_slice() };
+    let starts: Vec<u32> = list.iter().map(|iteration| iteration.start.0).collect();
+    let Some(per_iteration) = steps_per_iteration(&announced.steps, &starts) else { return known };
+    let ended =
+        ((steps_before / per_iteration) as u32).saturating_add(course.iterations.ended_before_first());
+    let known = Numbers { ended_before: known.ended_before.max(ended), ..known };
     if !announced.is_complete || !are_parameters_recorded(timeline, categories) {
-        return;
+        return known;
     }
     let number = |&event: &u32| {
-        let before = steps_before(&announced.steps, event);
+        let before = steps_until(&announced.steps, event);
         before.is_multiple_of(per_iteration).then_some((before / per_iteration) as u32)
     };
     let numbers: Option<Vec<u32>> = starts.iter().map(number).collect();
     match numbers.as_deref() {
-        Some([]) => number_the_only_iteration(phases, timeline, announced),
+        Some([]) => match number_of_only_iteration(course, timeline, announced) {
+            Some(number) => Numbers { before: Some(number), none_starts: true, ..known },
+            None => known,
+        },
         Some([first, ..]) if numbers.iter().flatten().zip(*first..).all(|(&a, b)| a == b) => {
-            phases.iterations.first_number = Some(*first);
-            phases.iterations.number_before = first.checked_sub(1);
+            Numbers { first: Some(*first), before: first.checked_sub(1), ..known }
         }
-        _ => {}
+        _ => known,
     }
 }
 
 /// Whether the trace shows calls of models and no training: these belong to the iteration before. A call that the trace
 /// has only the end of does not show what it was.
-fn only_evaluates(phases: &Phases) -> bool {
-    let has_training = phases.has_backward() && phases.calls.iter().any(|call| call.trains);
-    !phases.calls.is_empty() && !has_training
+fn only_evaluates(course: &Course) -> bool {
+    let has_training = course.has_backward() && course.calls.iter().any(|call| call.trains);
+    !course.calls.is_empty() && !has_training
 }
 
-/// Number the iteration that the whole trace lies in.
-fn number_the_only_iteration(phases: &mut Phases, timeline: &Timeline, announced: &Announced) {
+/// The number of the iteration that the whole trace lies in.
+fn number_of_only_iteration(course: &Course, timeline: &Timeline, announced: &Announced) -> Option<u32> {
     let is_one = announced.within_trace().take(2).count() < 2;
-    let Some(number) = number_at_end(phases, timeline, announced).filter(|_| is_one) else { return };
-    phases.iterations.list.clear();
-    phases.iterations.number_before = Some(number);
+    number_at_end(course, timeline, announced).filter(|_| is_one)
 }
 
 /// The number of the iteration at the end, where none begins within the trace.
-fn number_at_end(phases: &Phases, timeline: &Timeline, announced: &Announced) -> Option<u32> {
+fn number_at_end(course: &Course, timeline: &Timeline, announced: &Announced) -> Option<u32> {
     let steps = announced.steps.len() as u32;
     let last = announced.steps.last()?;
     let begins_iteration = |start: &PhaseStart| {
@@ -76,13 +76,13 @@ fn number_at_end(phases: &Phases, timeline: &Timeline, announced: &Announced) ->
             && matches!(start.phase, Phase::Data | Phase::Forward | Phase::Backward)
     };
     // Data for an evaluation do not begin an iteration.
-    let may_be_evaluated = phases.calls.iter().any(|call| !call.trains && last.events[1] <= call.event.0);
+    let may_be_evaluated = course.calls.iter().any(|call| !call.trains && last.events[1] <= call.event.0);
     let end = Moment(timeline.events.len() as u32);
     // Whatever follows a step without beginning an iteration belongs to the step's.
-    let is_after_step = match phases.start_before(end)?.phase {
+    let is_after_step = match course.start_before(end)?.phase {
         Phase::Data if may_be_evaluated => return None,
         Phase::Data | Phase::Forward | Phase::Backward => last.is_open,
-        Phase::Optimizer => !phases.phases.iter().any(begins_iteration),
+        Phase::Optimizer => !course.phases.iter().any(begins_iteration),
         Phase::Eval => true,
         Phase::Init | Phase::Unknown => return None,
     };
@@ -105,7 +105,7 @@ fn are_parameters_recorded(timeline: &Timeline, categories: &Categories) -> bool
 /// How many steps there are in each iteration; `None` where that differs, or does not show.
 fn steps_per_iteration(steps: &[AnnouncedRange], starts: &[u32]) -> Option<usize> {
     let mut counts = starts.windows(2).map(|pair| match pair {
-        [from, to] => steps_before(steps, *to).saturating_sub(steps_before(steps, *from)),
+        [from, to] => steps_until(steps, *to).saturating_sub(steps_until(steps, *from)),
         _ => 0,
     });
     let Some(first) = counts.next() else { return are_far_apart(steps).then_some(1) };
@@ -113,7 +113,7 @@ fn steps_per_iteration(steps: &[AnnouncedRange], starts: &[u32]) -> Option<usize
 }
 
 /// How many steps are over before an event. They may lie between two events.
-fn steps_before(steps: &[AnnouncedRange], event: u32) -> usize {
+fn steps_until(steps: &[AnnouncedRange], event: u32) -> usize {
     steps.partition_point(|step| step.is_before || step.events[1] <= event)
 }
 

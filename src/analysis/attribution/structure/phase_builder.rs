@@ -1,7 +1,7 @@
 //! Phases from activities, and the calls from which iterations may start.
 
 use super::phase::{Phase, PhaseStart};
-use crate::analysis::attribution::facts::{Activity, DeviceFacts, FactsByStack, Run, StackTrait};
+use crate::analysis::attribution::facts::{Activity, Announced, DeviceFacts, FactsByStack, Run, StackTrait};
 use crate::model::{EventIx, StackId, Timeline};
 
 /// The start of a model's call.
@@ -14,6 +14,8 @@ pub(super) struct CallStart {
     pub(super) caller: u32,
     /// Whether it trains.
     pub(super) trains: bool,
+    /// Whether it goes on with a model that a function of the program's own puts together.
+    pub(super) is_part: bool,
 }
 
 /// Phases and calls of a device, as its stacks show them.
@@ -23,12 +25,27 @@ pub(super) struct BuiltPhases {
 }
 
 /// Follow the activities of a device.
-pub(super) fn build_phases(timeline: &Timeline, stacks: &FactsByStack, device: &DeviceFacts) -> BuiltPhases {
+pub(super) fn build_phases(
+    timeline: &Timeline,
+    stacks: &FactsByStack,
+    device: &DeviceFacts,
+    announced: &Announced,
+) -> BuiltPhases {
     let is_late = timeline.lifetimes.initial_count() != 0 || !device.activities.has_stacks;
     let phase = if is_late { Phase::Unknown } else { Phase::Init };
     let phases = vec![PhaseStart { event: EventIx(0), phase }];
-    let mut builder =
-        PhaseBuilder { timeline, stacks, device, phase, phases, calls: Vec::new(), data_from: None };
+    let has_optimizer = stacks.show_optimizer() || !announced.steps.is_empty() || device.writes_parameters;
+    let after_backward = if has_optimizer { Phase::Optimizer } else { Phase::Unknown };
+    let mut builder = PhaseBuilder {
+        timeline,
+        stacks,
+        device,
+        after_backward,
+        phase,
+        phases,
+        calls: Vec::new(),
+        data_from: None,
+    };
     for run in &device.activities.runs {
         builder.add_run(run);
     }
@@ -39,6 +56,8 @@ struct PhaseBuilder<'a> {
     timeline: &'a Timeline,
     stacks: &'a FactsByStack,
     device: &'a DeviceFacts,
+    /// The phase of what the program's own code does after a backward: the optimizer's, if there is one.
+    after_backward: Phase,
     /// The phase that is under way.
     phase: Phase,
     phases: Vec<PhaseStart>,
@@ -77,7 +96,7 @@ impl PhaseBuilder<'_> {
             }
             Activity::Main | Activity::Data => {
                 if self.phase == Phase::Backward {
-                    self.enter(run.start, Phase::Optimizer);
+                    self.enter(run.start, self.after_backward);
                 }
                 // After a forward, the program's own code computes the loss.
                 if self.phase != Phase::Forward
@@ -94,7 +113,8 @@ impl PhaseBuilder<'_> {
         let Some(call) = self.device.call_at(run.start).copied() else { return };
         if call.start == run.start {
             let from = self.data_from.unwrap_or(run.start);
-            self.calls.push(CallStart { event: run.start, from, caller: run.caller, trains: call.trains });
+            let (caller, is_part) = (run.caller, self.device.parts.contains(&run.start));
+            self.calls.push(CallStart { event: run.start, from, caller, trains: call.trains, is_part });
         }
         self.enter(run.start, if call.trains { Phase::Forward } else { Phase::Eval });
     }

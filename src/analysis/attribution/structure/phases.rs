@@ -1,17 +1,9 @@
 //! The phases and iterations of one device, and the questions to them.
 
-use super::iterations::Iterations;
+use super::course::{Course, ModelCall};
+use super::iterations::{Iterations, Numbers};
 use super::phase::{Phase, PhaseBasis, PhaseStart, phase_start_at};
 use crate::model::{EventIx, Moment};
-
-/// A call of a model from outside of any model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ModelCall {
-    /// Its first event.
-    pub event: EventIx,
-    /// Whether its activations are for a backward pass.
-    pub trains: bool,
-}
 
 /// Iterations and phases of one device.
 #[derive(Debug, Default)]
@@ -25,18 +17,33 @@ pub struct Phases {
     /// How many optimizer steps torch announced before the first event.
     pub steps_before: usize,
     /// Whether the phases are read from sizes and lifetimes between announced steps rather than from stacks.
-    pub(super) is_between_steps: bool,
+    is_between_steps: bool,
     /// Whether torch announced the steps within the trace.
-    pub(super) are_steps_announced: bool,
+    are_steps_announced: bool,
     /// Ranges of events whose phase is in the program's metadata.
-    pub(super) from_metadata: Vec<[u32; 2]>,
+    from_metadata: Vec<[u32; 2]>,
     /// The phase after the last event, judging by what is live; only set where no event tells it.
-    pub(super) at_end: Option<Phase>,
+    at_end: Option<Phase>,
     /// Number of events.
-    pub(super) events: u32,
+    events: u32,
 }
 
 impl Phases {
+    /// A course with the numbers of its iterations, and the phase of a dump that no event tells.
+    pub(super) fn new(course: Course, numbers: Numbers, steps_before: usize, at_end: Option<Phase>) -> Self {
+        Self {
+            phases: course.phases,
+            iterations: course.iterations.numbered(numbers),
+            calls: course.calls,
+            steps_before,
+            is_between_steps: course.is_between_steps,
+            are_steps_announced: course.are_steps_announced,
+            from_metadata: course.from_metadata,
+            at_end,
+            events: course.events,
+        }
+    }
+
     /// Whether torch announced the optimizer's steps within the trace.
     pub fn has_announced_steps(&self) -> bool {
         self.are_steps_announced
@@ -91,27 +98,7 @@ impl Phases {
     }
 
     /// The start of the phase that the event before a moment belongs to.
-    pub(super) fn start_before(&self, moment: Moment) -> Option<&PhaseStart> {
+    fn start_before(&self, moment: Moment) -> Option<&PhaseStart> {
         phase_start_at(&self.phases, moment.event().map_or(0, |event| event.0))
-    }
-
-    /// Whether any phase is a backward.
-    pub(super) fn has_backward(&self) -> bool {
-        self.phases.iter().any(|start| start.phase == Phase::Backward)
-    }
-
-    /// Take the phase after the last event from what is live, if no event tells it.
-    pub(super) fn add_phase_at_end(&mut self, live: impl FnOnce() -> Option<Phase>) {
-        if self.of_event_before(Moment(self.events)) == Phase::Unknown {
-            self.at_end = live();
-        }
-    }
-
-    /// Forget all phases and iterations.
-    pub(super) fn clear(&mut self) {
-        self.phases = vec![PhaseStart { event: EventIx(0), phase: Phase::Unknown }];
-        self.iterations = Iterations::default();
-        self.at_end = None;
-        self.steps_before = 0;
     }
 }

@@ -1,6 +1,6 @@
 //! Whether an optimizer had stepped before the recording began.
 
-use super::phases::Phases;
+use super::course::Course;
 use crate::analysis::attribution::facts::{FactsByStack, StackTrait};
 use crate::analysis::attribution::{Categories, Category, RuleId};
 use crate::model::{StackId, Timeline};
@@ -8,15 +8,15 @@ use crate::model::{StackId, Timeline};
 /// Rules that tell state from parameters by how many blocks of a size there are.
 const COUNTING: [RuleId; 3] = [RuleId::OldPairs, RuleId::LiesLater, RuleId::PairsAndStays];
 
-/// Note a step before the recording if state that was made within a step is there already, or twice as much state as
+/// Whether an optimizer stepped before the recording: if state that was made within a step was there already, or twice as much state as
 /// there are parameters, where gradients tell which blocks these are. Once as much is not enough: some optimizers make one
 /// state for each parameter when they are made themselves.
-pub(super) fn note_steps_before_recording(
-    phases: &mut Phases,
+pub(super) fn has_stepped_before(
+    course: &Course,
     timeline: &Timeline,
     stacks: &FactsByStack,
     categories: &Categories,
-) {
+) -> bool {
     let lifetimes = &timeline.lifetimes;
     let (mut state_bytes, mut parameter_bytes) = (0i64, 0i64);
     let mut is_made_in_step = false;
@@ -32,7 +32,7 @@ pub(super) fn note_steps_before_recording(
         }
     }
     // Between announced steps, a backward is itself found by sizes.
-    let has_seen_backward = !phases.is_between_steps && phases.has_backward();
+    let has_seen_backward = !course.is_between_steps && course.has_backward();
     let has_two_states = 0 < parameter_bytes && parameter_bytes.saturating_mul(2) <= state_bytes;
-    phases.iterations.ended_before = u32::from(is_made_in_step || (has_seen_backward && has_two_states));
+    is_made_in_step || (has_seen_backward && has_two_states)
 }
