@@ -70,9 +70,8 @@ fn places(tree: &CallTree) -> Vec<Place> {
     let mut out = vec![if has_modules { Place::Outside } else { Place::Model }; tree.nodes.len()];
     // A node comes after the one that calls it.
     for node in (0..out.len()).filter(|_| has_modules) {
-        for callee in tree.items_of(node).iter().filter_map(|item| item.callee) {
+        for callee in tree.items_of(node).iter().filter_map(|item| item.callee()) {
             out[callee] = match (out[node], tree.nodes[callee].is_module) {
-                (Place::Model, _) if tree.wrapped(node).is_some() => Place::Model,
                 (Place::Model | Place::Within, _) => Place::Within,
                 (Place::Outside, true) => Place::Model,
                 (Place::Outside, false) => Place::Outside,
@@ -106,7 +105,7 @@ impl<'a> Search<'a> {
         let items = &self.tree.items[items.clone()];
         let Some(first) = items.first() else { return false };
         items.iter().any(|item| self.tree.key(item) != self.tree.key(first))
-            || first.callee.is_some_and(|callee| self.has_parts[callee])
+            || first.callee().is_some_and(|callee| self.has_parts[callee])
     }
 
     fn kept(&self, items: &Range<usize>) -> u64 {
@@ -121,7 +120,7 @@ impl<'a> Search<'a> {
     ) -> HashMap<K, Vec<Round>> {
         let mut out: HashMap<K, Vec<Round>> = HashMap::default();
         for item in &self.tree.items[items.clone()] {
-            let Some(node) = item.callee.map(|callee| self.tree.behind_wrappers(callee)) else { continue };
+            let Some(node) = item.callee() else { continue };
             for items in &self.rounds[node] {
                 let function = self.functions.of(&self.tree, node, items);
                 out.entry(key(item, function)).or_default().push(Round {
@@ -213,7 +212,7 @@ impl<'a> Search<'a> {
         let mut out = HashSet::default();
         let mut open: Vec<Range<usize>> = rounds.iter().map(|round| round.items.clone()).collect();
         while let Some(items) = open.pop() {
-            for node in self.tree.items[items].iter().filter_map(|item| item.callee) {
+            for node in self.tree.items[items].iter().filter_map(|item| item.callee()) {
                 for items in &self.rounds[node] {
                     out.insert(self.functions.of(&self.tree, node, items));
                 }

@@ -6,10 +6,14 @@
 use crate::model::{AllocId, FrameId, StackId};
 use crate::program::frames::{CallFrames, FrameKind};
 use crate::program::run::Run;
+use foldhash::HashMap;
 use std::ops::Range;
 
 /// The index of a node in its tree.
 pub(super) type NodeIx = usize;
+
+/// The line of the root.
+const NO_LINE: FrameId = FrameId(u32::MAX);
 
 /// Calls of one function that follow each other.
 #[derive(Debug)]
@@ -29,12 +33,18 @@ pub(super) struct Node {
 pub(super) struct Item {
     /// The line of the function.
     pub(super) line: FrameId,
-    /// Its number in the file.
-    pub(super) line_number: i64,
-    /// The function that it calls; `None` if it allocates itself.
-    pub(super) callee: Option<NodeIx>,
+    /// The function that it calls; the root, which none calls, if it allocates itself.
+    callee: u32,
     /// The allocations from its first to its last.
     pub(super) ids: Range<u32>,
+}
+
+impl Item {
+    /// The function that it calls; `None` if it allocates itself.
+    pub(super) fn callee(&self) -> Option<NodeIx> {
+        let callee = self.callee as NodeIx;
+        (callee != CallTree::ROOT).then_some(callee)
+    }
 }
 
 /// All functions of a forward. A node comes after the one that calls it.
@@ -42,6 +52,8 @@ pub(super) struct Item {
 pub(super) struct CallTree {
     pub(super) nodes: Vec<Node>,
     pub(super) items: Vec<Item>,
+    /// The number of each line in its file.
+    line_numbers: HashMap<FrameId, i64>,
 }
 
 impl CallTree {
@@ -57,10 +69,10 @@ impl CallTree {
             if stack != StackId::EMPTY {
                 path.clear();
                 path.extend(frames.path(run.snapshot, stack));
-                builder.add(run, frames, id, &path);
+                builder.add(frames, id, &path);
             }
         }
-        builder.finish()
+        builder.finish(run)
     }
 
     /// What a node does.
@@ -68,25 +80,14 @@ impl CallTree {
         &self.items[self.nodes[node].items.clone()]
     }
 
-    /// The only thing that a function does, if that is a call of another that is no module by itself: a decorator does no more.
-    pub(super) fn wrapped(&self, node: NodeIx) -> Option<NodeIx> {
-        match self.items_of(node) {
-            [only] => only.callee.filter(|&callee| !self.nodes[callee].is_module),
-            _ => None,
-        }
-    }
-
-    /// The function that a node leads to through those that do nothing but call.
-    pub(super) fn behind_wrappers(&self, mut node: NodeIx) -> NodeIx {
-        while let Some(wrapped) = self.wrapped(node) {
-            node = wrapped;
-        }
-        node
+    /// The number of an item's line in its file.
+    pub(super) fn line_number(&self, item: &Item) -> i64 {
+        self.line_numbers.get(&item.line).copied().unwrap_or(0)
     }
 
     /// What an item does: its line, and the function that it calls.
     pub(super) fn key(&self, item: &Item) -> (FrameId, Option<u32>) {
-        (item.line, item.callee.and_then(|callee| self.nodes[callee].function))
+        (item.line, item.callee().and_then(|callee| self.nodes[callee].function))
     }
 
     /// The allocations of consecutive items.
@@ -109,20 +110,20 @@ struct Open {
 struct Builder {
     nodes: Vec<Node>,
     /// Items in the order in which they begin, each with its node.
-    items: Vec<(NodeIx, Item)>,
+    items: Vec<(u32, Item)>,
     open: Vec<Open>,
 }
 
 impl Builder {
     fn new() -> Self {
         let root = Node { function: None, is_module: false, is_container: false, items: 0..0 };
-        let open = vec![Open { node: CallTree::ROOT, line: FrameId(u32::MAX), item: usize::MAX }];
+        let open = vec![Open { node: CallTree::ROOT, line: NO_LINE, item: usize::MAX }];
         Self { nodes: vec![root], items: Vec::new(), open }
     }
 
     /// Add an allocation, given the lines of its Python functions from the outermost on. Those of `Module.__call__` are in
     /// between, and are no functions of the tree.
-    fn add(&mut self, run: &Run<'_>, frames: &CallFrames, id: AllocId, path: &[FrameId]) {
+    fn add(&mut self, frames: &CallFrames, id: AllocId, path: &[FrameId]) {
         let mut depth = 0;
         let mut is_called = false;
         let mut goes_on = true;
@@ -141,7 +142,7 @@ impl Builder {
                 let node = Node { function, is_module: is_called, is_container, items: 0..0 };
                 self.nodes.push(node);
                 let callee = self.nodes.len() - 1;
-                self.item(run, Some(callee), id);
+                self.item(callee, id);
                 self.open.push(Open { node: callee, line, item: usize::MAX });
             } else if self.open[depth].line != line {
                 // From another line it calls anew.
@@ -152,7 +153,7 @@ impl Builder {
             is_called = false;
         }
         self.open.truncate(depth + 1);
-        self.item(run, None, id);
+        self.item(CallTree::ROOT, id);
         for open in &self.open {
             if let Some((_, item)) = self.items.get_mut(open.item) {
                 item.ids.end = id.0 + 1;
@@ -166,29 +167,59 @@ impl Builder {
     }
 
     /// Let the innermost open function do something.
-    fn item(&mut self, run: &Run<'_>, callee: Option<NodeIx>, id: AllocId) {
+    fn item(&mut self, callee: NodeIx, id: AllocId) {
         let Some(open) = self.open.last_mut() else { return };
-        let is_same =
-            |(_, item): &&(NodeIx, Item)| item.line == open.line && item.callee.is_none() && callee.is_none();
+        let callee = callee as u32;
+        let is_same = |(_, item): &&(u32, Item)| item.line == open.line && (item.callee, callee) == (0, 0);
         if self.items.get(open.item).filter(is_same).is_none() {
             open.item = self.items.len();
-            let line_number = match open.line {
-                FrameId(u32::MAX) => 0,
-                line => run.snapshot.frames.get(line).line,
-            };
-            let ids = id.0..id.0 + 1;
-            self.items.push((open.node, Item { line: open.line, line_number, callee, ids }));
+            self.items.push((open.node as u32, Item { line: open.line, callee, ids: id.0..id.0 + 1 }));
         }
     }
 
-    /// Bring the items of each node together.
-    fn finish(mut self) -> CallTree {
+    /// Bring the items of each node together, and leave out wrappers.
+    fn finish(mut self, run: &Run<'_>) -> CallTree {
         self.items.sort_by_key(|&(node, _)| node);
         let mut first = 0;
         for of_node in self.items.chunk_by(|(a, _), (b, _)| a == b) {
-            self.nodes[of_node[0].0].items = first..first + of_node.len();
+            self.nodes[of_node[0].0 as usize].items = first..first + of_node.len();
             first += of_node.len();
         }
-        CallTree { nodes: self.nodes, items: self.items.into_iter().map(|(_, item)| item).collect() }
+        let items = self.items.into_iter().map(|(_, item)| item).collect();
+        let mut tree = CallTree { nodes: self.nodes, items, line_numbers: HashMap::default() };
+        tree.leave_out_wrappers();
+        let number = |line: FrameId| if line == NO_LINE { 0 } else { run.snapshot.frames.get(line).line };
+        tree.line_numbers = tree.items.iter().map(|item| (item.line, number(item.line))).collect();
+        tree
+    }
+}
+
+impl CallTree {
+    /// Leave out functions that do nothing but call one that is no module by itself, as decorators do.
+    fn leave_out_wrappers(&mut self) {
+        let mut behind: Vec<u32> = (0..self.nodes.len() as u32).collect();
+        for node in (1..self.nodes.len()).rev() {
+            let [only] = self.items_of(node) else { continue };
+            if let Some(callee) = only.callee().filter(|&callee| !self.nodes[callee].is_module) {
+                behind[node] = behind[callee];
+            }
+        }
+        // New numbers, in the same order. A wrapper comes before what it calls.
+        let mut number = vec![0; self.nodes.len()];
+        let (mut nodes, mut items): (Vec<Node>, Vec<Item>) = (Vec::new(), Vec::new());
+        for node in (0..self.nodes.len()).filter(|&node| behind[node] == node as u32) {
+            number[node] = nodes.len() as u32;
+            let Node { function, is_module, is_container, .. } = self.nodes[node];
+            let start = items.len();
+            items.extend_from_slice(self.items_of(node));
+            nodes.push(Node { function, is_module, is_container, items: start..items.len() });
+        }
+        for item in &mut items {
+            let callee = item.callee as usize;
+            let effective = behind[callee] as usize;
+            item.callee = number[effective];
+            nodes[number[effective] as usize].is_module |= self.nodes[callee].is_module;
+        }
+        (self.nodes, self.items) = (nodes, items);
     }
 }

@@ -1,6 +1,6 @@
 //! Which lines belong to one function: files often have many of one name, such as `forward`.
 
-use super::call_tree::{CallTree, NodeIx};
+use super::call_tree::{CallTree, Item, NodeIx};
 use crate::model::FrameId;
 use foldhash::HashMap;
 use std::ops::Range;
@@ -35,7 +35,7 @@ impl Functions {
         let mut first = items.start;
         loop {
             let item = tree.items.get(first);
-            match item.and_then(|item| item.callee).filter(|_| tree.nodes[node].is_container) {
+            match item.and_then(Item::callee).filter(|_| tree.nodes[node].is_container) {
                 Some(callee) => (node, first) = (callee, tree.nodes[callee].items.start),
                 None => return Function { line: item.map(|item| self.root(item.line)), is_container },
             }

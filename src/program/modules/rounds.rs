@@ -66,7 +66,7 @@ fn stretches(tree: &CallTree, visits: &[Range<usize>]) -> Vec<Range<usize>> {
 
 /// The visits with which the rounds of a stretch begin.
 fn starts(tree: &CallTree, visits: &[Range<usize>], stretch: &Range<usize>) -> Vec<usize> {
-    let number = |visit: usize| tree.items[visits[visit].start].line_number;
+    let number = |visit: usize| tree.line_number(&tree.items[visits[visit].start]);
     let mut starts = vec![stretch.start];
     let mut start = stretch.start;
     let mut latest = HashMap::default();
