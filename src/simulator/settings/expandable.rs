@@ -1,10 +1,10 @@
 //! Whether expandable segments are in effect, as a file shows it.
 
 use super::Settings;
-use crate::model::{Action, Snapshot, Timeline};
+use crate::model::{Action, Snapshot, StrId, Timeline};
 
-/// Code that does not work with expandable segments, by what its frames show: a part of the file's path, a part of the
-/// function's name, and what it is.
+/// Code that does not work with expandable segments, by what its frames show: a part of the file's path or of the function's
+/// name, and what it is.
 const EXCLUDING: [(&str, &str, &str); 6] = [
     ("torch/multiprocessing/reductions.py", "", "CUDA IPC (tensors that are sent to other processes)"),
     ("", "shareCuda", "CUDA IPC (tensors that are sent to other processes)"),
@@ -74,12 +74,24 @@ fn is_expandable((key, value): (&str, &str)) -> bool {
     key == "expandable_segments" && value.trim().eq_ignore_ascii_case("true")
 }
 
-/// What in the program does not work with expandable segments.
+/// What in the program does not work with expandable segments. Each different text is read once.
 fn excluding(snapshot: &Snapshot) -> Option<&'static str> {
     let texts = &snapshot.strings;
-    let what = |file: &str, name: &str| {
-        let row = EXCLUDING.iter().find(|row| file.contains(row.0) && name.contains(row.1));
-        row.map(|row| row.2)
+    let mut is_read = [vec![false; texts.len()], vec![false; texts.len()]];
+    let mut is_new = |kind: usize, text: StrId| !std::mem::replace(&mut is_read[kind][text.index()], true);
+    let what = |has: &dyn Fn(&(&str, &str, &'static str)) -> bool| {
+        EXCLUDING.iter().find(|row| has(row)).map(|row| row.2)
     };
-    snapshot.frames.all().iter().find_map(|frame| what(&texts.path(frame.file), &texts.name(frame.name)))
+    snapshot.frames.all().iter().find_map(|frame| {
+        let by_file = || {
+            let file = texts.path(frame.file);
+            what(&|row| !row.0.is_empty() && file.contains(row.0))
+        };
+        let by_name = || {
+            let name = texts.name(frame.name);
+            what(&|row| !row.1.is_empty() && name.contains(row.1))
+        };
+        let file = if is_new(0, frame.file) { by_file() } else { None };
+        file.or_else(|| if is_new(1, frame.name) { by_name() } else { None })
+    })
 }
