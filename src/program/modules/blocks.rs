@@ -3,7 +3,7 @@
 use super::call_tree::{CallTree, Item, NodeIx};
 use super::functions::{Function, Functions};
 use super::rounds::rounds;
-use crate::model::{AllocId, FrameId};
+use crate::model::AllocId;
 use crate::program::frames::CallFrames;
 use crate::program::run::Run;
 use foldhash::{HashMap, HashSet};
@@ -34,8 +34,6 @@ pub(in crate::program) fn repeated_blocks(
 #[derive(Debug, Clone)]
 struct Round {
     node: NodeIx,
-    /// The line that calls it.
-    caller: FrameId,
     items: Range<usize>,
 }
 
@@ -123,11 +121,7 @@ impl<'a> Search<'a> {
             let Some(node) = item.callee() else { continue };
             for items in &self.rounds[node] {
                 let function = self.functions.of(&self.tree, node, items);
-                out.entry(key(item, function)).or_default().push(Round {
-                    node,
-                    caller: item.line,
-                    items: items.clone(),
-                });
+                out.entry(key(item, function)).or_default().push(Round { node, items: items.clone() });
             }
         }
         out
@@ -187,24 +181,19 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        self.drop_others(&mut found);
+        self.drop_parts(&mut found);
         let alone = self.like_found(&found, others);
         found.into_values().flatten().chain(alone).collect()
     }
 
-    /// Drop functions that are no blocks beside those of the main one: parts of which these consist, too, and those all of whose
-    /// rounds together keep less than one block, unless they are called where such blocks are.
-    fn drop_others(&self, found: &mut HashMap<Function, Vec<Round>>) {
-        let kept = |round: &Round| self.kept(&round.items);
-        let all = |rounds: &[Round]| rounds.iter().map(kept).fold(0, u64::saturating_add);
-        let Some(main) = found.values().max_by_key(|rounds| all(rounds)) else { return };
-        let block = main.iter().map(kept).max().unwrap_or(0);
-        let callers: HashSet<FrameId> = main.iter().map(|round| round.caller).collect();
+    /// Drop functions that are parts of the main blocks, too: elsewhere they are no blocks either.
+    fn drop_parts(&self, found: &mut HashMap<Function, Vec<Round>>) {
+        let kept = |rounds: &[Round]| {
+            rounds.iter().map(|round| self.kept(&round.items)).fold(0, u64::saturating_add)
+        };
+        let Some(main) = found.values().max_by_key(|rounds| kept(rounds)) else { return };
         let parts = self.functions_within(main);
-        found.retain(|function, rounds| {
-            let is_beside = rounds.iter().all(|round| callers.contains(&round.caller));
-            !parts.contains(function) && (block <= all(rounds) || is_beside)
-        });
+        found.retain(|function, _| !parts.contains(function));
     }
 
     /// The functions that some rounds call, directly or not.
