@@ -1,7 +1,7 @@
-//! What the recorded program is and does: its passes and steps, its blocks, what each allocation depends on, its attention,
-//! its losses, its types of numbers and its optimizer. Each is found once, for all that ask.
+//! What the recorded program is and does.
 //!
-//! This layer knows no words, no advice and no simulation.
+//! Its passes and steps, its blocks, what each allocation depends on, its attention, its losses, its types of numbers and its
+//! optimizer: each is found once, for all that ask. This layer knows no words, no advice and no simulation.
 
 mod attention;
 mod batch_size;

@@ -25,18 +25,14 @@ pub struct Running<T> {
 #[derive(Debug)]
 pub struct CallStack<T>(Vec<Running<T>>);
 
-/// A function that went on to another line.
-pub struct WentOn {
-    pub depth: usize,
-    pub from: FrameId,
+/// No function runs.
+impl<T> Default for CallStack<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
 }
 
 impl<T> CallStack<T> {
-    /// No function runs.
-    pub fn new() -> Self {
-        Self(Vec::new())
-    }
-
     /// The functions, outermost first.
     pub fn running(&self) -> &[Running<T>] {
         &self.0
@@ -47,25 +43,18 @@ impl<T> CallStack<T> {
         &mut self.0
     }
 
-    /// How many of the running functions go on with a stack, given its path from the outermost frame. At most one of them
-    /// went on to another line.
-    pub fn going_on(
-        &mut self,
-        frames: &CallFrames,
-        stack: StackId,
-        path: &[FrameId],
-    ) -> (usize, Option<WentOn>) {
+    /// How many of the running functions go on with a stack, given its path from the outermost frame. At most one of them went on
+    /// to another line.
+    pub fn going_on(&mut self, frames: &CallFrames, stack: StackId, path: &[FrameId]) -> usize {
         let mut kept = 0;
-        let mut went_on = None;
         for (running, &line) in self.0.iter_mut().zip(path) {
             if frames.get(running.line).function != frames.get(line).function {
                 break;
             }
             if running.line != line {
                 if running.first_line == line {
-                    return (kept, None);
+                    return kept;
                 }
-                went_on = Some(WentOn { depth: kept, from: running.line });
                 running.line = line;
                 kept += 1;
                 break;
@@ -73,10 +62,7 @@ impl<T> CallStack<T> {
             kept += 1;
         }
         let begins_again = |running: &Running<T>| running.is_away && running.first_stack == stack;
-        match self.0[..kept].iter().rposition(begins_again) {
-            Some(again) => (again, None),
-            None => (kept, went_on),
-        }
+        self.0[..kept].iter().rposition(begins_again).unwrap_or(kept)
     }
 
     /// End the innermost function, if more than some number are running.

@@ -6,7 +6,8 @@ use super::rounds::rounds;
 use crate::model::AllocId;
 use crate::program::frames::CallFrames;
 use crate::program::run::Run;
-use foldhash::{HashMap, HashSet};
+use foldhash::HashSet;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A block that calls others in a loop, which keep all but one part in this many of what it keeps, only stacks them.
@@ -111,12 +112,12 @@ impl<'a> Search<'a> {
     }
 
     /// The rounds of what items call, by a line of the function and, if wanted, the line that calls it.
-    fn called<K: std::hash::Hash + Eq>(
+    fn called<K: Ord>(
         &self,
         items: &Range<usize>,
         key: impl Fn(&Item, Function) -> K,
-    ) -> HashMap<K, Vec<Round>> {
-        let mut out: HashMap<K, Vec<Round>> = HashMap::default();
+    ) -> BTreeMap<K, Vec<Round>> {
+        let mut out: BTreeMap<K, Vec<Round>> = BTreeMap::new();
         for item in &self.tree.items[items.clone()] {
             let Some(node) = item.callee() else { continue };
             for items in &self.rounds[node] {
@@ -165,7 +166,7 @@ impl<'a> Search<'a> {
 
     /// All blocks.
     fn blocks(&self) -> Vec<Round> {
-        let mut found: HashMap<Function, Vec<Round>> = HashMap::default();
+        let mut found: BTreeMap<Function, Vec<Round>> = BTreeMap::new();
         let mut others: Vec<(Function, Round)> = Vec::new();
         let mut open = vec![self.tree.nodes[CallTree::ROOT].items.clone()];
         while let Some(items) = open.pop() {
@@ -187,7 +188,7 @@ impl<'a> Search<'a> {
     }
 
     /// Drop functions that are parts of the main blocks, too: elsewhere they are no blocks either.
-    fn drop_parts(&self, found: &mut HashMap<Function, Vec<Round>>) {
+    fn drop_parts(&self, found: &mut BTreeMap<Function, Vec<Round>>) {
         let kept = |rounds: &[Round]| {
             rounds.iter().map(|round| self.kept(&round.items)).fold(0, u64::saturating_add)
         };
@@ -214,7 +215,7 @@ impl<'a> Search<'a> {
     /// Calls of the same functions that stand alone, neither within a block nor around one.
     fn like_found(
         &self,
-        found: &HashMap<Function, Vec<Round>>,
+        found: &BTreeMap<Function, Vec<Round>>,
         others: Vec<(Function, Round)>,
     ) -> Vec<Round> {
         let mut blocks: Vec<Range<u32>> =

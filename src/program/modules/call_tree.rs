@@ -170,8 +170,8 @@ impl Builder {
     fn item(&mut self, callee: NodeIx, id: AllocId) {
         let Some(open) = self.open.last_mut() else { return };
         let callee = callee as u32;
-        let is_same = |(_, item): &&(u32, Item)| item.line == open.line && (item.callee, callee) == (0, 0);
-        if self.items.get(open.item).filter(is_same).is_none() {
+        let is_same = |(_, item): &(u32, Item)| item.line == open.line && (item.callee, callee) == (0, 0);
+        if !self.items.get(open.item).is_some_and(is_same) {
             open.item = self.items.len();
             self.items.push((open.node as u32, Item { line: open.line, callee, ids: id.0..id.0 + 1 }));
         }

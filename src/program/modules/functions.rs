@@ -6,7 +6,7 @@ use foldhash::HashMap;
 use std::ops::Range;
 
 /// A function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Function {
     /// A line that stands for it, or for what a container calls first.
     line: Option<FrameId>,

@@ -50,7 +50,7 @@ impl<'a> WithoutGraph<'a> {
         is_value: impl Fn(AllocId) -> bool,
     ) -> Vec<(AllocId, Point)> {
         let lifetimes = &scene.run.timeline.lifetimes;
-        let mut finder = Self { frames, running: CallStack::new(), ends: Vec::new() };
+        let mut finder = Self { frames, running: CallStack::default(), ends: Vec::new() };
         let mut path = Vec::new();
         let ids = lifetimes.started_between(Moment(events.start), Moment(events.end));
         // The next stack after the events tells which functions are over by then.
@@ -78,7 +78,7 @@ impl<'a> WithoutGraph<'a> {
                 let is_outside = |running: &Running<Function>| running.about.modules == 0;
                 self.running.running().iter().take_while(|&running| is_outside(running)).count()
             }
-            stack => self.running.going_on(self.frames, stack, path).0,
+            stack => self.running.going_on(self.frames, stack, path),
         };
         while let Some(over) = self.running.end_beyond(kept) {
             self.end(over.about, at);
