@@ -30,8 +30,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let offer = offer
         .code("ema = {k: v.cpu() for k, v in model.state_dict().items()}  # on the host, or no copy at all")
         .cost("the copy's results, or transfers: on the host, it is updated or used more slowly")
-        .note("Calls of a model without gradients between a forward and its backward are taken to be those of the copy.")
-        .error(0.05);
+        .note("Calls of a model without gradients between a forward and its backward are taken to be those of the copy.");
     vec![offer.inferred(is_inferred)]
 }
 

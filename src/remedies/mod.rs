@@ -11,6 +11,7 @@
 mod activations;
 mod best;
 mod copies;
+mod errors;
 mod gate;
 mod gradients;
 mod leaks;

@@ -1,5 +1,6 @@
 //! An offer: one remedy for one recording, ready to be tried.
 
+use super::errors;
 use crate::simulator::Program;
 use std::fmt;
 
@@ -91,8 +92,7 @@ pub(super) struct Offer<'a> {
     pub(super) is_bound: bool,
     /// Whether the categories behind it are partly inferred.
     pub(super) is_inferred: bool,
-    /// The share by which predictions of the peak of requested bytes were off when it was validated, at most in nine of ten
-    /// pairs; `None` if it was not.
+    /// The share by which predictions of it were off; `None` if that was not measured.
     pub(super) error: Option<f64>,
     /// The code to write.
     pub(super) code: String,
@@ -103,22 +103,24 @@ pub(super) struct Offer<'a> {
 }
 
 impl<'a> Offer<'a> {
-    /// An offer that changes allocations, with neither error nor note.
+    /// An offer that changes allocations, with the error that was measured, and without a note.
     pub(super) fn new(
         id: impl Into<String>,
         title: impl Into<String>,
         (part, effort): (Part, Effort),
         change: impl Fn(&mut Program<'_>) + Send + Sync + 'a,
     ) -> Self {
+        let id = id.into();
+        let error = errors::measured(&id);
         Self {
-            id: id.into(),
+            id,
             title: title.into(),
             part,
             effort,
             change: Change::Program(Box::new(change)),
             is_bound: false,
             is_inferred: false,
-            error: None,
+            error,
             code: String::new(),
             cost: String::new(),
             note: String::new(),
@@ -146,10 +148,10 @@ impl<'a> Offer<'a> {
         self
     }
 
-    /// State the error found in validation.
+    /// State no error: here, other things than in validation decide.
     #[must_use]
-    pub(super) fn error(mut self, share: f64) -> Self {
-        self.error = Some(share);
+    pub(super) fn without_error(mut self) -> Self {
+        self.error = None;
         self
     }
 

@@ -27,5 +27,4 @@ pub(super) fn offer<'a>(variable: &str, name: &str, value: &str) -> Offer<'a> {
         .code(format!("export {variable}={name}:{value}"))
         .cost("nothing to speak of: only where blocks lie changes")
         .note("Requested bytes stay the same; it may lower what is reserved.")
-        .error(0.0)
 }

@@ -27,6 +27,7 @@ mod remedies;
 mod series;
 mod settings;
 mod simulation;
+mod stated_error;
 mod stats;
 mod stats_request;
 mod table;

@@ -4,6 +4,7 @@ use super::damage::DamageRecord;
 use super::fits::{FitWords, fit_words};
 use super::json;
 use super::simulation::fidelity_text;
+use super::stated_error::stated_error;
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
 use crate::model::{Snapshot, Timeline};
@@ -318,7 +319,7 @@ pub fn remedy_basis(remedy: &Prediction) -> String {
     let mut words = match (remedy.basis, remedy.error) {
         (Trust::Bound, _) => "a bound".to_owned(),
         (Trust::Simulated, Some(error)) if 0.0 < error => {
-            format!("simulated, ±{:.0} %", (error * 100.0).ceil())
+            format!("simulated, {}", stated_error(error))
         }
         (Trust::Simulated, _) => "simulated".to_owned(),
     };

@@ -4,5 +4,7 @@ mod blocks;
 mod call_tree;
 mod functions;
 mod rounds;
+#[cfg(test)]
+mod tests;
 
 pub(super) use blocks::repeated_blocks;

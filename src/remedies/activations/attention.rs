@@ -21,7 +21,6 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
         offer
             .code("y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)\n# transformers: attn_implementation=\"sdpa\"")
             .cost("the same results but for rounding; mostly faster; attention weights cannot be looked at")
-            .error(0.02)
             .note("A mask that requires gradients, or a head size above 256, makes PyTorch write the scores out all the same."),
     )
 }

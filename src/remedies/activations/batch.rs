@@ -29,7 +29,6 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
             Offer::new(id, title, (Part::Batch, Effort::Time), change)
                 .code(code(parts, has_backward))
                 .cost("the same results, but for batch norm; smaller kernels may run slower")
-                .error(0.02)
         })
         .collect()
 }

@@ -74,7 +74,7 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
             "Evaluation is taken to stay as it is. Powers, exponentials and sums in the program's own code compute in \
              fp32 and may add to it.",
         );
-    Some(if has_cells { offer.bound() } else { offer.error(0.07) })
+    Some(if has_cells { offer.bound() } else { offer })
 }
 
 /// What autocast changes in all passes, and in calls that belong to them.

@@ -48,7 +48,6 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
         offer
             .code("model.to(torch.bfloat16)  # before the optimizer is made; float inputs likewise")
             .cost("coarser weights and updates: training may stall without fp32 copies of the weights")
-            .error(0.04)
             .inferred(is_inferred),
     )
 }

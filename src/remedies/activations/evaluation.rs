@@ -24,8 +24,7 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     Some(
         offer
             .code("with torch.no_grad():  # or torch.inference_mode()\n    evaluate(model)")
-            .cost("nothing, unless evaluation needs gradients")
-            .error(0.02),
+            .cost("nothing, unless evaluation needs gradients"),
     )
 }
 

@@ -33,7 +33,6 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
             "optimizer.step()\noptimizer.zero_grad(set_to_none=True)  # right here, before the next forward",
         )
         .cost("nothing: gradients are None between steps, which code that reads them has to allow for")
-        .note("It saves gradients only where the peak lies between a step and the next backward.")
-        .error(0.02);
+        .note("It saves gradients only where the peak lies between a step and the next backward.");
     vec![offer.inferred(is_inferred)]
 }

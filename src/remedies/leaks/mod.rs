@@ -61,7 +61,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         .cost("nothing: only what is read later has to be brought to the host")
         .note(if is_of_evaluation { EVALUATION_NOTE } else { NOTE });
     // Whether a variable still holds the last graph while the next one is made does not show.
-    vec![if is_of_evaluation { offer } else { offer.error(0.08) }]
+    vec![if is_of_evaluation { offer.without_error() } else { offer }]
 }
 
 /// When each allocation would be freed.

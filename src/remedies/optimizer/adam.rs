@@ -40,7 +40,6 @@ fn fused<'a>(facts: &OptimizerFacts) -> Offer<'a> {
         .code("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)")
         .cost("nothing: it is faster, too; results differ by rounding")
         .note("It saves the temporaries of the step, so only where the peak lies in the step.")
-        .error(0.01)
 }
 
 fn one_by_one<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
@@ -57,7 +56,6 @@ fn one_by_one<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
         .code("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, foreach=False)")
         .cost("slower steps: a few kernels for each parameter")
         .note("Temporaries of one parameter at a time are left in the step.")
-        .error(0.01)
 }
 
 /// The temporaries of one step, if parameters are updated one by one.

@@ -29,7 +29,6 @@ fn without_momentum<'a>(facts: &OptimizerFacts) -> Offer<'a> {
         .code("optimizer = torch.optim.SGD(model.parameters(), lr=lr)")
         .cost("it trains otherwise: another learning rate, mostly more steps, often a worse result")
         .note("Weight decay would need a copy of all gradients within each step.")
-        .error(0.01)
 }
 
 fn with_momentum<'a>(facts: &OptimizerFacts, mut gone: Vec<crate::model::AllocId>) -> Offer<'a> {
@@ -42,5 +41,4 @@ fn with_momentum<'a>(facts: &OptimizerFacts, mut gone: Vec<crate::model::AllocId
         .code("optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)")
         .cost("it trains otherwise: another learning rate, often a worse result with transformers")
         .note("Weight decay would need a copy of all gradients within each step.")
-        .error(0.01)
 }

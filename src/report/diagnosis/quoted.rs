@@ -4,6 +4,7 @@ use crate::diagnosis::FindingId;
 use crate::remedies::{Attributed, Effort, Part, Prediction, Predictions, Trust};
 use crate::report::fits::fit_words;
 use crate::report::remedies::remedy_json;
+use crate::report::stated_error::stated_error;
 use crate::units;
 use serde_json::Value;
 
@@ -115,7 +116,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
         _ => String::new(),
     };
     let error = remedy.error.filter(|&error| 0.0 < error);
-    let error = error.map_or_else(String::new, |error| format!(" (±{:.0} %)", (error * 100.0).ceil()));
+    let error = error.map_or_else(String::new, |error| format!(" ({})", stated_error(error)));
     let inferred = match remedy.attribution {
         Attributed::Seen => "",
         Attributed::Inferred => " What is changed is inferred.",
