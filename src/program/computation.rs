@@ -3,7 +3,7 @@
 use super::dependence::{self, Dependence};
 use super::frames::CallFrames;
 use super::frees::Frees;
-use super::modules;
+use super::modules::{self, Kept};
 use super::operation_kind::OperationKind;
 use super::operations::{self, Operation};
 use super::passes::{Pass, Span, Spans};
@@ -79,19 +79,14 @@ impl<'a> Computation<'a> {
     pub fn blocks(&self, events: &Range<u32>) -> Vec<Range<u32>> {
         let lifetimes = &self.run.timeline.lifetimes;
         let ids: Vec<AllocId> = self.run.made_in(events).collect();
-        let Some(&first) = ids.first() else { return Vec::new() };
         let range = events.start as usize + 1..events.end as usize + 1;
         let peak = self.run.timeline.active.peak_in(range).map_or(Moment(events.end), |(peak, _)| peak);
-        let mut sums = vec![0u64];
-        for &id in &ids {
-            let is_kept = self.depends_on_batch(id)
+        let is_kept = |id: AllocId| {
+            self.depends_on_batch(id)
                 && lifetimes.start(id) <= peak
-                && lifetimes.end(id).is_none_or(|end| peak < end);
-            let sum = sums.last().copied().unwrap_or(0);
-            sums.push(sum.saturating_add(if is_kept { self.run.bytes(id) } else { 0 }));
-        }
-        let sum_to = |id: u32| sums[(id - first.0) as usize];
-        let kept = |ids: Range<u32>| sum_to(ids.end) - sum_to(ids.start);
+                && lifetimes.end(id).is_none_or(|end| peak < end)
+        };
+        let kept = Kept::of(&self.run, &ids, is_kept);
         modules::repeated_blocks(&self.run, &self.frames, &ids, &kept)
     }
 

@@ -19,9 +19,9 @@ pub(super) struct Functions(HashMap<FrameId, FrameId>);
 
 impl Functions {
     /// Lines that one round goes through are of one function.
-    pub(super) fn find(tree: &CallTree, rounds: &[Vec<Range<usize>>]) -> Self {
+    pub(super) fn find<'a>(tree: &CallTree, rounds: impl Iterator<Item = &'a Range<usize>>) -> Self {
         let mut out = Self::default();
-        for round in rounds.iter().flatten() {
+        for round in rounds {
             for pair in tree.items[round.clone()].windows(2) {
                 out.join(pair[0].line, pair[1].line);
             }

@@ -13,9 +13,26 @@ use std::ops::Range;
 /// The next round is looked for among this many lines that were visited last: no block visits more.
 const MAX_VISITS: usize = 1024;
 
-/// The rounds of a node, as ranges of the tree's items. Together they are all of it.
+/// The rounds of a node, as ranges of the tree's items. Together they are all of it. If they are calls with a loop in each, the
+/// turns of those are not among them.
 pub(super) fn rounds(tree: &CallTree, node: NodeIx) -> Vec<Range<usize>> {
-    let all = tree.nodes[node].items.clone();
+    split(tree, tree.nodes[node].items.clone(), |visits, starts| {
+        let is_turn = turns(tree, visits, &starts);
+        starts.into_iter().zip(is_turn).filter(|(_, is_turn)| !is_turn).map(|(start, _)| start).collect()
+    })
+}
+
+/// The turns of the loops in a round, with what is before, between and after them.
+pub(super) fn rounds_within(tree: &CallTree, round: &Range<usize>) -> Vec<Range<usize>> {
+    split(tree, round.clone(), |_, starts| starts)
+}
+
+/// Split consecutive items of a node into rounds. `chosen` says which of the starts in a stretch of them count.
+fn split(
+    tree: &CallTree,
+    all: Range<usize>,
+    chosen: impl Fn(&[Range<usize>], Vec<usize>) -> Vec<usize>,
+) -> Vec<Range<usize>> {
     let visits = visits_of_lines(tree, &all);
     if visits.len() < 2 {
         return by_period(tree, all);
@@ -23,7 +40,7 @@ pub(super) fn rounds(tree: &CallTree, node: NodeIx) -> Vec<Range<usize>> {
     let mut rounds: Vec<Range<usize>> = Vec::new();
     let mut is_alone = false;
     for stretch in stretches(tree, &visits) {
-        let starts = starts(tree, &visits, &stretch);
+        let starts = chosen(&visits, starts(tree, &visits, &stretch));
         let (was_alone, start) = (is_alone, visits[stretch.start].start);
         is_alone = starts.len() == 1;
         if let Some(before) = rounds.last_mut().filter(|_| was_alone && is_alone) {
@@ -35,6 +52,29 @@ pub(super) fn rounds(tree: &CallTree, node: NodeIx) -> Vec<Range<usize>> {
         rounds.extend([start].into_iter().chain(bounds).zip(ends).map(|(start, end)| start..end));
     }
     rounds
+}
+
+/// Whether control went back less far to each start than it did elsewhere, from a later line to an earlier one: a loop within
+/// what goes on again and again.
+fn turns(tree: &CallTree, visits: &[Range<usize>], starts: &[usize]) -> Vec<bool> {
+    let number = |visit: usize| tree.line_number(&tree.items[visits[visit].start]);
+    let jump = |&start: &usize| (number(start), number(start - 1));
+    // The first start is where the stretch begins.
+    let mut jumps: Vec<(i64, i64)> = starts[1..].iter().map(jump).collect();
+    jumps.sort_unstable();
+    // For each line, the last one that control went back from to an earlier line.
+    let mut latest: Vec<(i64, i64)> = Vec::new();
+    let mut last = i64::MIN;
+    for of_line in jumps.chunk_by(|a, b| a.0 == b.0) {
+        latest.push((of_line[0].0, last));
+        last = last.max(of_line[of_line.len() - 1].1);
+    }
+    let is_turn = |start: &usize| {
+        let (to, from) = jump(start);
+        let at = latest.partition_point(|&(line, _)| line < to);
+        latest.get(at).is_some_and(|&(_, last)| from < last)
+    };
+    [false].into_iter().chain(starts[1..].iter().map(is_turn)).collect()
 }
 
 /// Consecutive items of one line.

@@ -119,6 +119,42 @@ fn decorators_are_looked_through() {
 }
 
 #[test]
+fn a_loop_within_a_block_makes_no_blocks_of_its_own() {
+    let line = |line: &'static str, module: &'static str| {
+        within(&[module, CALL, line], &[CALL, SEQUENTIAL, CALL, MODEL, CALL])
+    };
+    let turn = [line("/home/me/model.py:22 forward", LINEAR), line("/home/me/model.py:23 forward", GELU)];
+    let one = [
+        vec![line("/home/me/model.py:20 forward", LINEAR)],
+        times(3, &turn),
+        vec![line("/home/me/model.py:25 forward", LINEAR)],
+    ];
+    assert_eq!(blocks(&times(4, &one.concat())), [8; 4]);
+}
+
+#[test]
+fn blocks_of_stages_that_keep_much_themselves_are_found() {
+    let outer = [CALL, "/home/me/model.py:40 forward", CALL, MODEL, CALL];
+    let own = |line: &'static str| within(&[LINEAR, CALL, line], &[CALL, MODEL, CALL]);
+    let large = [block(&outer), vec![within(&[LINEAR, CALL, "/home/me/model.py:22 forward"], &outer); 3]];
+    let stage = [
+        vec![own("/home/me/model.py:39 forward")],
+        times(4, &large.concat()),
+        vec![own("/home/me/model.py:41 forward")],
+    ];
+    assert_eq!(blocks(&times(3, &stage.concat())), [6; 12]);
+}
+
+#[test]
+fn functions_that_call_no_module_are_no_blocks_beside_those_that_do() {
+    let norm = [
+        within(&["/home/me/model.py:10 norm"], &[MODEL, CALL]),
+        within(&["/home/me/model.py:11 norm"], &[MODEL, CALL]),
+    ];
+    assert_eq!(blocks(&[times(4, &block(&[CALL, MODEL, CALL])), times(2, &norm)].concat()), [3; 4]);
+}
+
+#[test]
 fn a_single_call_is_no_block() {
     assert_eq!(blocks(&block(&[CALL, MODEL, CALL])), [0; 0]);
 }
