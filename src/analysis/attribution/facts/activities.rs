@@ -1,5 +1,6 @@
 //! The activity at each event: what the program was doing, as far as the event's stack shows it.
 
+use super::frees::free_event;
 use super::stack_facts::{Part, StackFacts};
 use super::stack_traits::StackTrait;
 use crate::model::{Action, AllocId, EventIx, Moment, StackId, Timeline};
@@ -125,7 +126,8 @@ impl Activities {
     }
 }
 
-/// Which kinds of events were recorded with stacks.
+/// Which kinds of events were recorded with stacks of their own. With `context="alloc"`, torch gives each free the stack of the
+/// allocation.
 #[derive(Debug, Clone, Copy)]
 struct RecordedStacks {
     of_allocs: bool,
@@ -134,13 +136,20 @@ struct RecordedStacks {
 
 impl RecordedStacks {
     fn of(timeline: &Timeline) -> Self {
-        let has = |action| {
-            let with_stack = |&ix: &EventIx| {
-                timeline.events.action(ix) == action && timeline.events.stack(ix) != StackId::EMPTY
-            };
-            timeline.events.indices().any(|ix| with_stack(&ix))
+        let events = &timeline.events;
+        let is_alloc_with_stack =
+            |&ix: &EventIx| events.action(ix) == Action::Alloc && events.stack(ix) != StackId::EMPTY;
+        let frees_itself = |id: AllocId| {
+            let made = timeline.lifetimes.start(id).event().filter(|&ix| events.action(ix) == Action::Alloc);
+            let freed = free_event(&timeline.lifetimes, id).map(|ix| events.stack(ix));
+            freed.is_some_and(|stack| {
+                stack != StackId::EMPTY && made.is_some_and(|ix| events.stack(ix) != stack)
+            })
         };
-        Self { of_allocs: has(Action::Alloc), of_frees: has(Action::FreeRequested) }
+        Self {
+            of_allocs: events.indices().any(|ix| is_alloc_with_stack(&ix)),
+            of_frees: timeline.ids().any(frees_itself),
+        }
     }
 
     /// An event without a stack in a recording with stacks belongs to a thread that runs no Python, which is the autograd
@@ -153,7 +162,7 @@ impl RecordedStacks {
     ) -> Activity {
         let are_recorded = match timeline.events.action(ix) {
             Action::Alloc | Action::Oom => self.of_allocs,
-            Action::FreeRequested => self.of_frees,
+            Action::FreeRequested if self.of_frees => true,
             _ => return Activity::Nothing,
         };
         match Activity::in_part(facts_of(timeline.events.stack(ix)).part) {
