@@ -107,7 +107,11 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
     if is_part_of_step(phases, since.event) {
         return None;
     }
-    let is_older = |id: AllocId| case.timeline.lifetimes.start(id) <= Moment(since.event.0);
+    // An evaluation that loads data in between is several phases.
+    let is_older = |id: AllocId| {
+        let start = case.timeline.lifetimes.start(id);
+        start <= Moment(since.event.0) && phases.phase_at(start) != Phase::Eval
+    };
     let of = |category: Category| {
         let left = case.live.iter().filter(move |a| case.category(a.id) == category && is_older(a.id));
         left.collect::<Vec<_>>()
