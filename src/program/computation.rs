@@ -6,8 +6,9 @@ use super::frees::Frees;
 use super::modules::{self, Kept};
 use super::operation_kind::OperationKind;
 use super::operations::{self, Operation};
-use super::passes::{Pass, Span, Spans};
+use super::passes::Spans;
 use super::run::Run;
+use super::span::{Pass, Span};
 use crate::model::{AllocId, EventIx, Moment};
 use std::ops::Range;
 
@@ -28,8 +29,8 @@ pub struct Computation<'a> {
 impl<'a> Computation<'a> {
     /// Look at a run.
     pub fn of(run: Run<'a>) -> Self {
-        let spans = Spans::of(&run);
         let frames = CallFrames::of(run.snapshot);
+        let spans = Spans::of(&run, &frames);
         let frees = Frees::of(run.timeline);
         let dependences = dependence::find(&run, &frames, &spans);
         Self { run, spans, frees, frames, dependences }

@@ -1,8 +1,9 @@
 //! What each allocation of a workload program depends on.
 
 use super::frames::CallFrames;
-use super::passes::{Pass, Span, Spans};
+use super::passes::Spans;
 use super::run::Run;
+use super::span::{Pass, Span};
 use super::weights::Weights;
 use crate::analysis::Category;
 use crate::model::{AllocId, EventIx, StackId};

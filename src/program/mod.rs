@@ -15,9 +15,11 @@ mod number_types;
 mod operation_kind;
 mod operations;
 mod optimizer;
+mod parts;
 mod passes;
 mod run;
 mod running;
+mod span;
 mod training_steps;
 mod weights;
 
@@ -32,9 +34,10 @@ pub use number_types::NumberTypes;
 pub use operation_kind::OperationKind;
 pub use operations::Operation;
 pub use optimizer::{AdamStep, OptimizerFacts};
-pub use passes::{Pass, Span, Spans};
+pub use passes::Spans;
 pub use run::{Run, StackSet};
 pub use running::{CallStack, Running};
+pub use span::{Pass, Span};
 pub use training_steps::{TrainingStep, training_steps};
 
 use std::sync::OnceLock;

@@ -1,47 +1,12 @@
-//! Passes of workload, and evaluations, as ranges of events.
+//! The passes and evaluations of a recording, in order.
 
+use super::frames::CallFrames;
+use super::parts::find_parts;
 use super::run::Run;
+use super::span::{Pass, Span};
 use crate::analysis::{Phase, Phases};
 use crate::model::{EventIx, Moment};
 use std::ops::Range;
-
-/// A forward with its backward, from the loading of its data on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pass {
-    /// All of its events.
-    pub events: Range<u32>,
-    /// The first event of its backward; the end of the pass if the recording ends before.
-    pub backward: u32,
-}
-
-/// A stretch of events in which models are called.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Span {
-    /// One that trains.
-    Pass(Pass),
-    /// A call that does not, and whether it is a part of each workload step, as a teacher's is.
-    Eval(Range<u32>, bool),
-}
-
-impl Span {
-    /// All of its events.
-    pub fn events(&self) -> &Range<u32> {
-        match self {
-            Self::Pass(pass) => &pass.events,
-            Self::Eval(events, _) => events,
-        }
-    }
-}
-
-impl Span {
-    /// The events of its forward.
-    pub fn forward(&self) -> Range<u32> {
-        match self {
-            Self::Pass(pass) => pass.events.start..pass.backward,
-            Self::Eval(events, _) => events.clone(),
-        }
-    }
-}
 
 /// Passes and evaluations, in order.
 #[derive(Debug, Default)]
@@ -49,14 +14,14 @@ pub struct Spans(Vec<Span>);
 
 impl Spans {
     /// Find them in a recording.
-    pub fn of(run: &Run<'_>) -> Self {
+    pub fn of(run: &Run<'_>, frames: &CallFrames) -> Self {
         let mut builder = Builder::default();
         for piece in pieces(run) {
             builder.add(piece);
         }
         builder.close();
         let mut spans = builder.spans;
-        find_parts(&mut spans, run.attribution.phases.iterations.list.len());
+        find_parts(run, frames, &mut spans);
         Self(spans)
     }
 
@@ -85,31 +50,6 @@ impl Spans {
             Span::Pass(_) => None,
             Span::Eval(events, is_part) => (!is_part).then_some(events),
         })
-    }
-}
-
-/// Calls right before a pass belong to its step if at least every second iteration has some: evaluation comes now and then.
-fn find_parts(spans: &mut [Span], iterations: usize) {
-    let mut parts = Vec::new();
-    let mut passes = 0;
-    for at in 1..spans.len() {
-        if !matches!(spans[at], Span::Pass(_)) {
-            continue;
-        }
-        let is_adjacent = |&before: &usize| {
-            let next = spans.get(before + 1).map(|next| next.events().start);
-            matches!(spans[before], Span::Eval(..)) && next == Some(spans[before].events().end)
-        };
-        let before: Vec<usize> = (0..at).rev().take_while(is_adjacent).collect();
-        passes += usize::from(!before.is_empty());
-        parts.extend(before);
-    }
-    if iterations <= passes * 2 && 1 < passes {
-        for part in parts {
-            if let Span::Eval(_, is_part) = &mut spans[part] {
-                *is_part = true;
-            }
-        }
     }
 }
 
@@ -272,5 +212,44 @@ impl Builder {
             Under::Forward(_) => self.spans.push(Span::Pass(Pass { backward: events.end, events })),
             Under::Backward(backward) => self.spans.push(Span::Pass(Pass { events, backward })),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::program_fixture::{BACKWARD, DATA, FORWARD, LOAD, Program, ZERO_GRAD};
+    use crate::analysis::{Attribution, UserRules};
+    use crate::program::{Computation, Run};
+
+    const MIB: i64 = 1 << 20;
+
+    #[test]
+    fn stacks_that_frees_have_of_their_allocations_tell_nothing() {
+        let mut program = Program::default();
+        let parameters = [3 * MIB, 5 * MIB];
+        for size in parameters {
+            program.alloc(size, LOAD);
+        }
+        for _ in 0..3 {
+            let input = program.alloc(MIB, DATA);
+            let kept = [8 * MIB; 4].map(|size| program.alloc(size, FORWARD));
+            let mut gradients = Vec::new();
+            for (index, address) in kept.into_iter().rev().enumerate() {
+                let made = program.alloc(parameters[index % 2], BACKWARD);
+                gradients.push(made);
+                program.free(address, FORWARD);
+            }
+            for address in gradients {
+                program.free(address, BACKWARD);
+            }
+            let state = program.alloc(MIB, ZERO_GRAD);
+            program.free(state, ZERO_GRAD);
+            program.free(input, DATA);
+        }
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+        let computation = Computation::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+        assert_eq!(computation.spans.passes().count(), 3, "{:?}", computation.spans);
     }
 }

@@ -1,0 +1,114 @@
+//! Calls of models that do not train, but are a part of each training step: those of a teacher or a reference model.
+
+use super::frames::{CallFrames, FrameKind};
+use super::run::Run;
+use super::span::Span;
+use crate::analysis::Phase;
+use crate::model::Moment;
+use std::ops::Range;
+
+/// Calls right before a pass belong to its step if at least every second iteration has some: evaluation comes now and then. If
+/// it comes in every iteration, another function than that of the pass calls the model, and each of both has data of its own.
+pub(super) fn find_parts(run: &Run<'_>, frames: &CallFrames, spans: &mut [Span]) {
+    let phases = &run.attribution.phases;
+    let data_is_seen = phases.phases.iter().any(|start| start.phase == Phase::Data);
+    let mut parts = Vec::new();
+    let mut passes = 0;
+    for at in 1..spans.len() {
+        let Span::Pass(pass) = &spans[at] else { continue };
+        let has_data = !data_is_seen || phases.phase_at(Moment(pass.events.start + 1)) == Phase::Data;
+        let caller = caller(run, frames, &pass.events).filter(|_| has_data);
+        let is_of_another = |events: &Range<u32>| {
+            caller
+                .is_some_and(|caller| self::caller(run, frames, events).is_some_and(|other| other != caller))
+        };
+        let is_part = |&before: &usize| {
+            let next = spans.get(before + 1).map(|next| next.events().start);
+            matches!(&spans[before], Span::Eval(events, _) if next == Some(events.end) && !is_of_another(events))
+        };
+        let before: Vec<usize> = (0..at).rev().take_while(is_part).collect();
+        passes += usize::from(!before.is_empty());
+        parts.extend(before);
+    }
+    if phases.iterations.list.len() <= passes * 2 && 1 < passes {
+        for part in parts {
+            if let Span::Eval(_, is_part) = &mut spans[part] {
+                *is_part = true;
+            }
+        }
+    }
+}
+
+/// The function that calls the first model of some events; `None` if stacks show none.
+fn caller(run: &Run<'_>, frames: &CallFrames, events: &Range<u32>) -> Option<u32> {
+    run.made_in(events).find_map(|id| {
+        let mut outer = None;
+        for line in frames.path(run.snapshot, run.timeline.stack(id)) {
+            let frame = frames.get(line);
+            if frame.kind == FrameKind::Call {
+                return outer;
+            }
+            outer = Some(frame.function);
+        }
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::program_fixture::{BACKWARD, DATA, LOAD, LOSS, Program, ZERO_GRAD};
+    use crate::analysis::{Attribution, UserRules};
+    use crate::program::{Computation, Run};
+
+    const MIB: i64 = 1 << 20;
+    const MAIN: &str = "/home/me/train.py:90 <module>";
+    const CALL: &str = "torch/nn/modules/module.py _call_impl";
+    const LINEAR: &str = "torch/nn/modules/linear.py forward";
+    const TRAIN: [&str; 4] = [LINEAR, CALL, "/home/me/train.py:20 train", MAIN];
+
+    /// How many evaluations there are in three iterations that each call a model without training before they train: from
+    /// some stack, with data of its own or not.
+    fn evaluations(stack: &[&'static str], own_data: bool) -> usize {
+        let mut program = Program::default();
+        for size in [3 * MIB, 5 * MIB] {
+            program.alloc(size, LOAD);
+        }
+        for _ in 0..3 {
+            let first = program.alloc(MIB, DATA);
+            let values: Vec<u64> = (0..4).map(|_| program.alloc(8 * MIB, stack)).collect();
+            values.into_iter().for_each(|value| program.free(value, stack));
+            let input = own_data.then(|| program.alloc(MIB, DATA));
+            let kept: Vec<u64> = (0..4).map(|_| program.alloc(8 * MIB, &TRAIN)).collect();
+            let loss = program.alloc(4, LOSS);
+            for address in kept.into_iter().rev() {
+                program.free(address, BACKWARD);
+            }
+            let gradients = [3 * MIB, 5 * MIB].map(|size| program.alloc(size, BACKWARD));
+            for address in gradients {
+                program.free(address, ZERO_GRAD);
+            }
+            for address in [loss, first].into_iter().chain(input) {
+                program.free(address, DATA);
+            }
+        }
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+        let computation = Computation::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+        computation.spans.evals().count()
+    }
+
+    #[test]
+    fn a_teacher_is_a_part_of_the_step() {
+        let teacher = [LINEAR, CALL, "/home/me/train.py:18 train", MAIN];
+        assert_eq!(evaluations(&teacher, false), 0);
+        let in_function = [LINEAR, CALL, "/home/me/train.py:30 targets", "/home/me/train.py:18 train", MAIN];
+        assert_eq!(evaluations(&in_function, false), 0);
+    }
+
+    #[test]
+    fn an_evaluation_in_each_epoch_is_none() {
+        let evaluate = [LINEAR, CALL, "/home/me/train.py:30 evaluate", MAIN];
+        assert_eq!(evaluations(&evaluate, true), 3);
+    }
+}
