@@ -106,7 +106,7 @@ enum Command {
     Simulate(simulate::SimulateArgs),
     /// Predict what changes to the program would have saved: another optimizer, other settings, …
     Remedies(remedies::RemediesArgs),
-    /// Compare the ranks of a job: peaks, the rank that stands apart and its lines, who failed first
+    /// Compare the ranks of a job: peaks, the outlier and its lines, who failed first
     Ranks(ranks::RanksArgs),
     /// Answer coding agents: the queries as tools of a Model Context Protocol server on standard input and output
     #[cfg(feature = "mcp")]

@@ -1,17 +1,17 @@
 //! The first failure of a job, and how the other ranks stood at that time.
 
-use super::job::{Job, Row};
+use super::job::{Job, JobDevice};
 use super::summary::{DeviceSummary, FailureSummary};
 
 /// The request that failed first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FirstFailure<'a> {
     /// The row that failed.
-    pub row: Row<'a>,
+    pub row: JobDevice<'a>,
     /// The failed request.
     pub failure: &'a FailureSummary,
     /// The other rows at that time, in their order. Empty where no time is known.
-    pub others: Vec<(Row<'a>, Standing)>,
+    pub others: Vec<(JobDevice<'a>, Standing)>,
 }
 
 /// A row at the time of a failure of another.

@@ -1,6 +1,6 @@
 //! The course of all ranks: their peaks in columns that mean the same for each.
 
-use super::job::{Job, Row};
+use super::job::{Job, JobDevice};
 
 /// The meaning of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub fn heat(job: &Job, columns: usize) -> Heat {
 type Cells = Vec<Vec<Option<i64>>>;
 
 /// Columns by the numbers of iterations; `None` if one is not known.
-fn numbered(rows: &[Row<'_>], columns: usize) -> Option<(HeatAxis, Cells)> {
+fn numbered(rows: &[JobDevice<'_>], columns: usize) -> Option<(HeatAxis, Cells)> {
     let all = rows.iter().flat_map(|row| &row.device.iterations);
     let numbers: Vec<u32> = all.map(|iteration| iteration.number).collect::<Option<_>>()?;
     let (first, last) = (numbers.iter().min().copied()?, numbers.iter().max().copied()?);
@@ -60,7 +60,7 @@ fn numbered(rows: &[Row<'_>], columns: usize) -> Option<(HeatAxis, Cells)> {
 }
 
 /// Columns by iterations, the last ones in one column.
-fn last_iterations(rows: &[Row<'_>], columns: usize) -> (HeatAxis, Cells) {
+fn last_iterations(rows: &[JobDevice<'_>], columns: usize) -> (HeatAxis, Cells) {
     let count = rows.iter().map(|row| row.device.iterations.len()).max().unwrap_or(1);
     let cells = rows.iter().map(|row| {
         let mut cells = vec![None; columns.min(count)];

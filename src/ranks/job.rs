@@ -19,7 +19,7 @@ pub struct FileSummary {
 
 /// A device of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Row<'a> {
+pub struct JobDevice<'a> {
     /// The file.
     pub file: &'a FileSummary,
     /// The device.
@@ -55,17 +55,17 @@ impl Job {
     }
 
     /// The devices of all files that could be read, by rank.
-    pub fn rows(&self) -> Vec<Row<'_>> {
+    pub fn rows(&self) -> Vec<JobDevice<'_>> {
         let of = |file| {
             let devices = FileSummary::devices(file);
-            devices.iter().map(move |device| Row { file, device })
+            devices.iter().map(move |device| JobDevice { file, device })
         };
         self.files.iter().flat_map(of).collect()
     }
 
     /// The rows and the median row by active peak; of an even number, the lower one of the two in the middle. `None`
     /// without rows.
-    pub fn median(&self) -> Option<Row<'_>> {
+    pub fn median(&self) -> Option<JobDevice<'_>> {
         let mut rows = self.rows();
         rows.sort_by_key(|row| row.device.peak.active_bytes);
         rows.get(rows.len().checked_sub(1)? / 2).copied()
@@ -78,7 +78,7 @@ impl FileSummary {
     }
 }
 
-impl Row<'_> {
+impl JobDevice<'_> {
     /// The name of the row: its rank, else its file; with the device where the file has several.
     pub fn name(&self) -> String {
         let name = match self.file.rank {

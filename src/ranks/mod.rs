@@ -2,25 +2,25 @@
 //!
 //! A job of many ranks writes a file for each. [`summarize`] reduces a file to what a comparison needs, so that the
 //! recordings themselves need not be in memory together. A [`Job`] orders the summaries by rank, and says which ranks
-//! stand apart from the median and with which lines of code, who failed first and how the others stood then, and how
+//! are outliers and with which lines of code, who failed first and how the others stood then, and how
 //! the peaks developed.
 //!
 //! This layer knows no text formats, no files and no windows.
 
-mod apart;
 mod failure;
 mod heat;
 mod job;
 mod names;
+mod outliers;
 mod summary;
 #[cfg(test)]
 mod tests;
 mod together;
 
-pub use apart::{Apart, LineChange, apart};
 pub use failure::{FirstFailure, Standing, first_failure};
 pub use heat::{Heat, HeatAxis, heat};
-pub use job::{FileSummary, Job, Row};
+pub use job::{FileSummary, Job, JobDevice};
 pub use names::ranks_of;
+pub use outliers::{LineChange, Outlier, outliers};
 pub use summary::{DeviceSummary, FailureSummary, IterationPeak, LineBytes, PeakSummary, summarize};
 pub use together::{Together, together};

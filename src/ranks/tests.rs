@@ -1,4 +1,4 @@
-//! Jobs by hand: who stands apart, who failed first, and how peaks are aligned.
+//! Jobs by hand: outliers, who failed first, and how peaks are aligned.
 
 use super::*;
 use crate::analysis::{Phase, Position};
@@ -65,9 +65,9 @@ fn fails(file: FileSummary, time_us: Option<i64>) -> FileSummary {
     })
 }
 
-fn apart_ranks(peaks: &[i64]) -> Vec<u32> {
+fn outlier_ranks(peaks: &[i64]) -> Vec<u32> {
     let files = peaks.iter().zip(0..).map(|(&peak, number)| rank(number, &[("a.py:1 f", peak)]));
-    apart(&Job::new(files.collect())).iter().filter_map(|apart| apart.row.file.rank).collect()
+    outliers(&Job::new(files.collect())).iter().filter_map(|outlier| outlier.row.file.rank).collect()
 }
 
 #[test]
@@ -86,22 +86,22 @@ fn ranks_are_in_order_and_files_without_one_last() {
 }
 
 #[test]
-fn a_rank_stands_apart_if_it_is_far_from_the_median_by_the_measure_of_the_others() {
-    assert_eq!(apart_ranks(&[GIB, GIB, GIB, 3 * GIB]), [3]);
+fn a_rank_is_an_outlier_if_it_is_farther_from_the_median_than_others() {
+    assert_eq!(outlier_ranks(&[GIB, GIB, GIB, 3 * GIB]), [3]);
     // Both directions, the farthest first.
-    assert_eq!(apart_ranks(&[4 * GIB, 4 * GIB, GIB, 4 * GIB, 5 * GIB, 4 * GIB, 4 * GIB]), [2, 4]);
+    assert_eq!(outlier_ranks(&[4 * GIB, 4 * GIB, GIB, 4 * GIB, 5 * GIB, 4 * GIB, 4 * GIB]), [2, 4]);
     // Less than a hundredth; stages of a pipeline, which are all different; too few to have a middle.
-    assert!(apart_ranks(&[1000, 1000, 1000, 1009]).is_empty());
-    assert!(apart_ranks(&[GIB, 2 * GIB, 3 * GIB, 4 * GIB]).is_empty());
-    assert!(apart_ranks(&[GIB, 9 * GIB]).is_empty());
+    assert!(outlier_ranks(&[1000, 1000, 1000, 1009]).is_empty());
+    assert!(outlier_ranks(&[GIB, 2 * GIB, 3 * GIB, 4 * GIB]).is_empty());
+    assert!(outlier_ranks(&[GIB, 9 * GIB]).is_empty());
 }
 
 #[test]
-fn the_lines_of_a_rank_that_stands_apart_add_up_to_the_difference() {
+fn the_lines_of_an_outlier_add_up_to_the_difference() {
     let usual = [("a.py:1 f", GIB), ("b.py:2 g", GIB / 2)];
     let long = [("a.py:1 f", 3 * GIB), ("c.py:3 h", GIB)];
     let job = Job::new(vec![rank(0, &usual), rank(1, &long), rank(2, &usual)]);
-    let found = &apart(&job)[0];
+    let found = &outliers(&job)[0];
     assert_eq!((found.row.file.rank, found.median.file.rank), (Some(1), Some(2)));
     let lines: Vec<(&str, i64)> =
         found.lines.iter().map(|change| (change.line.as_str(), change.difference_bytes())).collect();
@@ -167,8 +167,8 @@ fn recordings_of_one_gpu_add_up_while_all_record() {
     let found = together(&job.rows()).expect("they overlap");
     // From 5 to 40; both change at 10, and only the state after both counts.
     assert_eq!(found, Together { time_us: 5, bytes: 11, shares: vec![9, 2], within_us: [5, 40] });
-    let apart = Job::new(vec![of(&[(0, 9)], [0, 4]), of(&[(5, 2)], [5, 60])]);
-    assert_eq!(together(&apart.rows()), None);
+    let scattered = Job::new(vec![of(&[(0, 9)], [0, 4]), of(&[(5, 2)], [5, 60])]);
+    assert_eq!(together(&scattered.rows()), None);
     assert_eq!(together(&[]), None);
 }
 
@@ -191,7 +191,7 @@ proptest! {
         };
         let job = Job::new(vec![of(first, spans.0), of(second, spans.1)]);
         let rows = job.rows();
-        let state = |row: &Row<'_>, at: i64| {
+        let state = |row: &JobDevice<'_>, at: i64| {
             row.device.reserved.iter().rfind(|change| change.0 <= at).map_or(0, |change| change.1)
         };
         let within = spans.0.0.max(spans.1.0)..=spans.0.1.min(spans.1.1);

@@ -1,6 +1,6 @@
 //! The reserved memory of several recordings on one GPU, added up on the clock.
 
-use super::job::Row;
+use super::job::JobDevice;
 
 /// Most reserved memory of several recordings together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Together {
 /// The peak of the sum, while all were recorded. `None` if their recordings do not overlap, or lack times.
 ///
 /// Before the first event of a recording and after its last nothing is known of it, so that time is left out.
-pub fn together(rows: &[Row<'_>]) -> Option<Together> {
+pub fn together(rows: &[JobDevice<'_>]) -> Option<Together> {
     let spans: Option<Vec<[i64; 2]>> = rows.iter().map(|row| row.device.time_us).collect();
     let spans = spans.filter(|spans| !spans.is_empty())?;
     let from = spans.iter().map(|span| span[0]).max()?;

@@ -34,7 +34,7 @@ fn every_peak_is_that_of_the_allocators_own_counters() {
 }
 
 #[test]
-fn the_rank_that_stands_apart_is_the_one_that_failed_and_its_lines_add_up() {
+fn the_outlier_is_the_rank_that_failed_and_its_lines_add_up() {
     let found = json(["ranks", &folder(), "--format", "json"]);
     let apart = found["apart"].as_array().expect("an array");
     assert_eq!(apart.len(), 1, "{apart:?}");
@@ -126,7 +126,7 @@ fn the_report_of_a_failed_rank_says_how_the_others_stood() {
     let text = stdout(["report", "--no-remedies", "--ranks", &folder(), &failed]);
     for part in [
         "The other ranks\n",
-        "Rank 3 stands apart: 2.22 GiB more at its peak than rank 4, the median",
+        "Rank 3 is an outlier: 2.22 GiB more at its peak than rank 4, the median",
         "First failure: rank 3, 640 MiB requested at event 1,702",
         "rank 0: 2.05 GiB reserved, ≈ 2.00 GiB free",
     ] {
@@ -158,7 +158,7 @@ fn a_page_of_ranks_needs_nothing_else_and_escapes_names() {
     assert!(page.contains("Content-Security-Policy") && page.contains("default-src 'none'"));
     assert!(!page.contains("<script>alert"), "a name became markup");
     assert!(page.contains("rank0 &lt;script&gt;alert(1)"));
-    assert!(page.contains("Rank 3 stands apart: 2.22 GiB more at its peak"));
+    assert!(page.contains("Rank 3 is an outlier: 2.22 GiB more at its peak"));
     // Five iterations of three ranks, and a mark for the one that failed.
     assert_eq!(page.matches("class=\"heat\"").count(), 15);
     assert_eq!(page.matches("class=\"failed\"").count(), 1);

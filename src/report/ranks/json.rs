@@ -1,6 +1,6 @@
 //! The ranks of a job as JSON.
 
-use crate::ranks::{self, Apart, DeviceSummary, FirstFailure, HeatAxis, Job, Row, Standing};
+use crate::ranks::{self, DeviceSummary, FirstFailure, HeatAxis, Job, JobDevice, Outlier, Standing};
 use crate::report::json;
 use crate::report::position::{PlaceRecord, place_of};
 use crate::report::stats_request::{by_key, inferred_by_key};
@@ -23,7 +23,7 @@ struct Record {
     files: Vec<FileRecord>,
     /// The row with the median peak; null without rows.
     median: Option<RowRecord>,
-    apart: Vec<ApartRecord>,
+    apart: Vec<OutlierRecord>,
     first_failure: Option<FailureRecord>,
     /// Null unless the files share one GPU and overlap in time.
     together: Option<TogetherRecord>,
@@ -91,7 +91,7 @@ struct RowRecord {
 }
 
 #[derive(Serialize)]
-struct ApartRecord {
+struct OutlierRecord {
     #[serde(flatten)]
     row: RowRecord,
     difference: i64,
@@ -161,7 +161,7 @@ pub fn ranks_json(out: &mut dyn Write, job: &Job, is_one_gpu: bool) -> io::Resul
             })
             .collect(),
         median: job.median().map(row),
-        apart: ranks::apart(job).iter().map(apart_record).collect(),
+        apart: ranks::outliers(job).iter().map(outlier_record).collect(),
         first_failure: ranks::first_failure(job).as_ref().map(failure),
         together: is_one_gpu.then(|| ranks::together(&job.rows())).flatten().map(together),
         over_time: HeatRecord {
@@ -226,25 +226,25 @@ fn together(found: ranks::Together) -> TogetherRecord {
     }
 }
 
-fn row(row: Row<'_>) -> RowRecord {
+fn row(row: JobDevice<'_>) -> RowRecord {
     RowRecord { file: row.file.name.clone(), rank: row.file.rank, device: row.device.device.0 }
 }
 
-fn apart_record(apart: &Apart<'_>) -> ApartRecord {
+fn outlier_record(outlier: &Outlier<'_>) -> OutlierRecord {
     let change = |change: &crate::ranks::LineChange| ChangeRecord {
         line: change.line.clone(),
         bytes: change.bytes,
         median_bytes: change.median_bytes,
     };
-    ApartRecord {
-        row: row(apart.row),
-        difference: apart.difference_bytes,
-        lines: apart.lines.iter().map(change).collect(),
+    OutlierRecord {
+        row: row(outlier.row),
+        difference: outlier.difference_bytes,
+        lines: outlier.lines.iter().map(change).collect(),
     }
 }
 
 fn failure(first: &FirstFailure<'_>) -> FailureRecord {
-    let standing = |(other, standing): &(Row<'_>, Standing)| StandingRecord {
+    let standing = |(other, standing): &(JobDevice<'_>, Standing)| StandingRecord {
         row: row(*other),
         reserved: match standing {
             Standing::Reserved { bytes } => Some(*bytes),

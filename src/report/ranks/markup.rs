@@ -1,10 +1,10 @@
 //! The ranks of a job as Markdown and as a page.
 
 use super::words::{
-    LISTED_LINES, LISTED_RANKS, apart_text, axis_text, categories, failure_text, free_note, headline,
-    outcome, peak, peak_reserved, standings, together_text,
+    LISTED_LINES, LISTED_RANKS, axis_text, categories, failure_text, free_note, headline, outcome,
+    outlier_text, peak, peak_reserved, standings, together_text,
 };
-use crate::ranks::{self, Apart, Heat, Job, LineChange, Row};
+use crate::ranks::{self, Heat, Job, JobDevice, LineChange, Outlier};
 use crate::report::CATEGORY_LEGEND;
 use crate::report::diagnosis::{Cell, Column, Html, Item, Markdown, PageParts, Sink, Span, Table, policy};
 use crate::report::position::position_text;
@@ -45,13 +45,13 @@ pub fn ranks_html(job: &Job, colors: &PageParts, is_one_gpu: bool) -> String {
     page.out
 }
 
-/// Who stands apart, and who failed first.
+/// The outliers, and who failed first.
 fn answer(out: &mut impl Sink, job: &Job, is_one_gpu: bool) {
     out.open_section("Ranks");
     out.paragraph(&[Span::Strong(&units::printable(&headline(job)))]);
-    for apart in ranks::apart(job).iter().take(LISTED_RANKS) {
-        out.paragraph(&[Span::Plain(&units::printable(&apart_text(apart)))]);
-        out.table(&lines(apart));
+    for outlier in ranks::outliers(job).iter().take(LISTED_RANKS) {
+        out.paragraph(&[Span::Plain(&units::printable(&outlier_text(outlier)))]);
+        out.table(&lines(outlier));
     }
     if is_one_gpu {
         out.paragraph(&[Span::Plain(&units::printable(&together_text(job)))]);
@@ -78,7 +78,7 @@ const fn column(title: &'static str, is_number: bool) -> Column {
 }
 
 /// The lines of code that make the difference.
-fn lines(apart: &Apart<'_>) -> Table {
+fn lines(outlier: &Outlier<'_>) -> Table {
     let columns =
         vec![column("more", true), column("line", false), column("here", true), column("median", true)];
     let row = |change: &LineChange| {
@@ -89,7 +89,7 @@ fn lines(apart: &Apart<'_>) -> Table {
             Cell::Number(units::bytes(change.median_bytes)),
         ]
     };
-    Table { style: None, columns, rows: apart.lines.iter().take(LISTED_LINES).map(row).collect() }
+    Table { style: None, columns, rows: outlier.lines.iter().take(LISTED_LINES).map(row).collect() }
 }
 
 /// A row for each rank.
@@ -113,7 +113,7 @@ fn rows(out: &mut impl Sink, job: &Job) {
     out.close_section();
 }
 
-fn cells(row: Row<'_>) -> Vec<Cell> {
+fn cells(row: JobDevice<'_>) -> Vec<Cell> {
     let device = row.device;
     vec![
         // A rank is one word, however narrow its column.
@@ -152,7 +152,7 @@ fn heat(page: &mut Html, job: &Job) {
     page.markup("</figure>\n</section>\n");
 }
 
-fn heat_row(page: &mut Html, row: Row<'_>, cells: &[Option<i64>], heat: &Heat, top: f64) {
+fn heat_row(page: &mut Html, row: JobDevice<'_>, cells: &[Option<i64>], heat: &Heat, top: f64) {
     let name: String = units::printable(&row.name()).chars().take(NAME_CHARS).collect();
     page.computed(&format!("<text x=\"0\" y=\"{:.1}\">", top + ROW * 0.75));
     page.element("", &name, "</text>\n");

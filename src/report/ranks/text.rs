@@ -1,10 +1,10 @@
 //! The ranks of a job as text.
 
 use super::words::{
-    LISTED_LINES, LISTED_RANKS, apart_text, axis_text, categories, failure_text, free_note, headline,
-    outcome, peak, peak_reserved, standings, together_text,
+    LISTED_LINES, LISTED_RANKS, axis_text, categories, failure_text, free_note, headline, outcome,
+    outlier_text, peak, peak_reserved, standings, together_text,
 };
-use crate::ranks::{self, Apart, Heat, Job, LineChange, Row};
+use crate::ranks::{self, Heat, Job, JobDevice, LineChange, Outlier};
 use crate::report::CATEGORY_LEGEND;
 use crate::report::position::position_text;
 use crate::report::table::{self, Align};
@@ -24,13 +24,14 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 pub fn ranks_text(out: &mut dyn Write, job: &Job, is_one_gpu: bool) -> io::Result<()> {
     writeln!(out, "{}\n", headline(job))?;
     rows_text(out, job)?;
-    let apart = ranks::apart(job);
-    for apart in apart.iter().take(LISTED_RANKS) {
-        apart_lines(out, apart)?;
+    let outliers = ranks::outliers(job);
+    for outlier in outliers.iter().take(LISTED_RANKS) {
+        outlier_lines(out, outlier)?;
     }
-    if LISTED_RANKS < apart.len() {
-        let others: Vec<String> = apart.iter().skip(LISTED_RANKS).map(|apart| apart.row.name()).collect();
-        writeln!(out, "\nAlso apart from the median: {}", others.join(", "))?;
+    if LISTED_RANKS < outliers.len() {
+        let others: Vec<String> =
+            outliers.iter().skip(LISTED_RANKS).map(|outlier| outlier.row.name()).collect();
+        writeln!(out, "\nOther outliers: {}", others.join(", "))?;
     }
     if is_one_gpu {
         writeln!(out, "\n{}", units::printable(&together_text(job)))?;
@@ -66,7 +67,7 @@ fn rows_text(out: &mut dyn Write, job: &Job) -> io::Result<()> {
     Ok(())
 }
 
-fn cells(row: Row<'_>) -> Vec<String> {
+fn cells(row: JobDevice<'_>) -> Vec<String> {
     let device = row.device;
     vec![
         units::printable(&row.name()),
@@ -79,8 +80,8 @@ fn cells(row: Row<'_>) -> Vec<String> {
     ]
 }
 
-fn apart_lines(out: &mut dyn Write, apart: &Apart<'_>) -> io::Result<()> {
-    writeln!(out, "\n{}", units::printable(&apart_text(apart)))?;
+fn outlier_lines(out: &mut dyn Write, outlier: &Outlier<'_>) -> io::Result<()> {
+    writeln!(out, "\n{}", units::printable(&outlier_text(outlier)))?;
     let row = |change: &LineChange| {
         vec![
             "  ".to_owned(),
@@ -89,9 +90,9 @@ fn apart_lines(out: &mut dyn Write, apart: &Apart<'_>) -> io::Result<()> {
             format!("{} against {}", units::bytes(change.bytes), units::bytes(change.median_bytes)),
         ]
     };
-    let rows: Vec<Vec<String>> = apart.lines.iter().take(LISTED_LINES).map(row).collect();
+    let rows: Vec<Vec<String>> = outlier.lines.iter().take(LISTED_LINES).map(row).collect();
     table::write(out, &[Align::Left, Align::Right, Align::Left, Align::Left], &rows)?;
-    if let Some(rest) = apart.lines.get(LISTED_LINES..).filter(|rest| !rest.is_empty()) {
+    if let Some(rest) = outlier.lines.get(LISTED_LINES..).filter(|rest| !rest.is_empty()) {
         let bytes = rest.iter().fold(0i64, |sum, change| sum.saturating_add(change.difference_bytes()));
         writeln!(out, "    {} in {}", units::bytes_change(bytes), units::counted(rest.len(), "other line"))?;
     }

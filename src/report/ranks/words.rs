@@ -1,7 +1,7 @@
 //! The sentences about a job that all formats have.
 
 use crate::model::Why;
-use crate::ranks::{self, Apart, FirstFailure, HeatAxis, Job, Row, Standing};
+use crate::ranks::{self, FirstFailure, HeatAxis, Job, JobDevice, Outlier, Standing};
 use crate::report::category_text;
 use crate::report::trust::{in_short, trusted_bytes};
 use crate::units;
@@ -13,10 +13,10 @@ pub(super) const NAMED_CATEGORIES: usize = 2;
 /// Lines of code in a sentence.
 const SENTENCE_LINES: usize = 3;
 
-/// Lines of code that are listed of a rank that stands apart.
+/// Lines of code that are listed of an outlier.
 pub const LISTED_LINES: usize = 6;
 
-/// Ranks that stand apart and are described. The table has all of them.
+/// Outliers and are described. The table has all of them.
 pub const LISTED_RANKS: usize = 3;
 
 /// The job in a sentence: its size, its failures and its peaks.
@@ -39,13 +39,13 @@ pub fn headline(job: &Job) -> String {
 }
 
 /// The categories that a row is full of.
-pub(super) fn categories(row: Row<'_>) -> String {
+pub(super) fn categories(row: JobDevice<'_>) -> String {
     let named = row.device.peak.categories.iter().take(NAMED_CATEGORIES);
     named.map(category_text).collect::<Vec<_>>().join(", ")
 }
 
 /// The end of a row: its failure, if one failed.
-pub fn outcome(row: Row<'_>) -> String {
+pub fn outcome(row: JobDevice<'_>) -> String {
     let mut whys: Vec<&str> = row.device.trust.whys().into_iter().map(in_short).collect();
     let damaged = in_short(Why::Damaged);
     if row.device.is_damaged && !whys.contains(&damaged) {
@@ -66,29 +66,29 @@ pub fn outcome(row: Row<'_>) -> String {
 }
 
 /// The peak of a row, as far as it is known.
-pub(super) fn peak(row: Row<'_>) -> String {
+pub(super) fn peak(row: JobDevice<'_>) -> String {
     trusted_bytes(row.device.trust.peak_in_use, row.device.peak.active_bytes)
 }
 
 /// The most reserved bytes of a row, as far as they are known.
-pub(super) fn peak_reserved(row: Row<'_>) -> String {
+pub(super) fn peak_reserved(row: JobDevice<'_>) -> String {
     trusted_bytes(row.device.trust.peak_reserved, row.device.peak_reserved_bytes)
 }
 
 /// A row at the start of a sentence. Names of files stay as they are.
-fn subject(row: Row<'_>) -> String {
+fn subject(row: JobDevice<'_>) -> String {
     if row.file.rank.is_some() { units::capitalised(&row.name()) } else { row.name() }
 }
 
-/// How a row stands apart, in a sentence.
-pub fn apart_text(apart: &Apart<'_>) -> String {
-    let [peak, median] = [apart.row, apart.median].map(peak);
-    let difference = units::bytes(apart.difference_bytes.saturating_abs());
-    let word = if apart.difference_bytes < 0 { "less" } else { "more" };
+/// An outlier, in a sentence.
+pub fn outlier_text(outlier: &Outlier<'_>) -> String {
+    let [peak, median] = [outlier.row, outlier.median].map(peak);
+    let difference = units::bytes(outlier.difference_bytes.saturating_abs());
+    let word = if outlier.difference_bytes < 0 { "less" } else { "more" };
     format!(
-        "{} stands apart: {difference} {word} at its peak than {}, the median ({peak} against {median})",
-        subject(apart.row),
-        apart.median.name(),
+        "{} is an outlier: {difference} {word} at its peak than {}, the median ({peak} against {median})",
+        subject(outlier.row),
+        outlier.median.name(),
     )
 }
 
@@ -112,7 +112,7 @@ pub fn failure_text(first: &FirstFailure<'_>) -> String {
 pub fn standings(first: &FirstFailure<'_>) -> Option<Vec<String>> {
     let capacity = first.row.device.capacity_bytes;
     let known = first.others.iter().any(|(_, standing)| *standing != Standing::Unknown);
-    let text = |(row, standing): &(Row<'_>, Standing)| match *standing {
+    let text = |(row, standing): &(JobDevice<'_>, Standing)| match *standing {
         Standing::Unknown => format!("{}: not recorded then", row.name()),
         Standing::Reserved { bytes } => {
             let free = capacity.map(|capacity| units::bytes(capacity.saturating_sub(bytes).max(0)));
@@ -126,19 +126,19 @@ pub fn standings(first: &FirstFailure<'_>) -> Option<Vec<String>> {
 /// A file of a job among the others, in sentences: what it has more or less, and how the others stood when it failed.
 pub fn among(job: &Job, path: &Path) -> Vec<String> {
     let mut sentences = vec![units::capitalised(&headline(job))];
-    let apart = ranks::apart(job);
+    let outliers = ranks::outliers(job);
     for row in job.rows().into_iter().filter(|row| row.file.path == path) {
-        match apart.iter().find(|apart| apart.row == row) {
-            Some(apart) => {
-                let lines = apart.lines.iter().take(SENTENCE_LINES);
+        match outliers.iter().find(|outlier| outlier.row == row) {
+            Some(outlier) => {
+                let lines = outlier.lines.iter().take(SENTENCE_LINES);
                 let lines: Vec<String> = lines
                     .map(|change| {
                         format!("{} {}", units::bytes_change(change.difference_bytes()), change.line)
                     })
                     .collect();
-                sentences.push(format!("{}: {}", apart_text(apart), lines.join(", ")));
+                sentences.push(format!("{}: {}", outlier_text(outlier), lines.join(", ")));
             }
-            None => sentences.push(format!("{} does not stand apart from the others", subject(row))),
+            None => sentences.push(format!("{} is no outlier", subject(row))),
         }
     }
     if let Some(first) = ranks::first_failure(job) {

@@ -8,7 +8,7 @@ use crate::app::work::watch::Watch;
 use crate::app::work::worker::{Task, WorkMode};
 use crate::draw::{Palette, Rgb};
 use crate::load::{FolderListing, Input, ManyProgress, load_each};
-use crate::ranks::{self, Apart, FirstFailure, Heat, HeatAxis, Job, Row, summarize};
+use crate::ranks::{self, FirstFailure, Heat, HeatAxis, Job, JobDevice, Outlier, summarize};
 use crate::report::ranks as words;
 use crate::units;
 use eframe::egui::{self, Align2, Rect, ScrollArea, Sense, TextStyle, pos2, vec2};
@@ -109,8 +109,8 @@ impl RanksView {
             ui.add_space(6.0);
             table_ui(ui, &job, commands);
             ui.add_space(8.0);
-            let apart = ranks::apart(&job);
-            apart.iter().take(words::LISTED_RANKS).for_each(|apart| apart_ui(ui, apart));
+            let outliers = ranks::outliers(&job);
+            outliers.iter().take(words::LISTED_RANKS).for_each(|outlier| outlier_ui(ui, outlier));
             if let Some(first) = ranks::first_failure(&job) {
                 failure_ui(ui, &first);
             }
@@ -191,7 +191,7 @@ fn table_ui(ui: &mut egui::Ui, job: &Job, commands: &mut Vec<Command>) {
 
 fn row_ui(
     ui: &mut egui::Ui,
-    row: Row<'_>,
+    row: JobDevice<'_>,
     cells: &[Option<i64>],
     heat: &Heat,
     palette: &Palette,
@@ -289,14 +289,14 @@ fn text(ui: &egui::Ui, place: Rect, align: Align2, words: &str, color: egui::Col
     ui.painter().galley(at, galley, color);
 }
 
-fn apart_ui(ui: &mut egui::Ui, apart: &Apart<'_>) {
+fn outlier_ui(ui: &mut egui::Ui, outlier: &Outlier<'_>) {
     ui.add_space(6.0);
-    let sentence = units::printable(&words::apart_text(apart));
+    let sentence = units::printable(&words::outlier_text(outlier));
     ui.add(egui::Label::new(theme::strong(sentence, 13.0)).wrap());
-    egui::Grid::new(("lines", &apart.row.file.name, apart.row.device.device.0)).num_columns(3).show(
+    egui::Grid::new(("lines", &outlier.row.file.name, outlier.row.device.device.0)).num_columns(3).show(
         ui,
         |ui| {
-            for change in apart.lines.iter().take(words::LISTED_LINES) {
+            for change in outlier.lines.iter().take(words::LISTED_LINES) {
                 ui.label(units::bytes_change(change.difference_bytes()));
                 ui.label(units::printable(&change.line));
                 let [here, median] = [change.bytes, change.median_bytes].map(units::bytes);
@@ -305,7 +305,7 @@ fn apart_ui(ui: &mut egui::Ui, apart: &Apart<'_>) {
             }
         },
     );
-    let others = apart.lines.len().saturating_sub(words::LISTED_LINES);
+    let others = outlier.lines.len().saturating_sub(words::LISTED_LINES);
     if 0 < others {
         ui.label(theme::muted(ui, format!("and {}", units::counted(others, "other line"))));
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 pub(in crate::cli::mcp) const TOOL: Tool = Tool {
     name: "ranks",
-    about: "The ranks of a job side by side: peaks, the rank that stands apart with the lines of code that make the difference, who \
+    about: "The ranks of a job side by side: peaks, the outlier with the lines of code that make the difference, who \
             failed first and how the others stood. The JSON of 'oomscope ranks'",
     parameters: &[
         Parameter::required(

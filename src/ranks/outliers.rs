@@ -1,24 +1,24 @@
-//! Ranks that stand apart from the others, and the lines of code that make the difference.
+//! Outliers from the others, and the lines of code that make the difference.
 
-use super::job::{Job, Row};
+use super::job::{Job, JobDevice};
 use std::collections::BTreeMap;
 
 /// A row is an outlier if it is farther from the median than this many times the median absolute deviation.
-const TIMES_MEDIAN_DISTANCE: i64 = 3;
+const MEDIAN_DEVIATIONS: i64 = 3;
 
 /// … and than this part of the median: less is no difference that anybody would act on.
 const PART_OF_MEDIAN: i64 = 100;
 
-/// Fewer rows have no middle to stand apart from.
+/// Fewer rows have no median to be far from.
 const MIN_ROWS: usize = 3;
 
-/// A row that stands apart from the median.
+/// A rank far from the median.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Apart<'a> {
+pub struct Outlier<'a> {
     /// The row.
-    pub row: Row<'a>,
+    pub row: JobDevice<'a>,
     /// The row that it is compared with.
-    pub median: Row<'a>,
+    pub median: JobDevice<'a>,
     /// How many bytes its active peak has more than that of the median.
     pub difference_bytes: i64,
     /// The lines whose bytes at the peaks differ, the largest difference first. They add up to the difference.
@@ -43,21 +43,21 @@ impl LineChange {
     }
 }
 
-/// The rows of a job that stand apart from the median, the farthest first.
-pub fn apart(job: &Job) -> Vec<Apart<'_>> {
+/// The outliers of a job, the farthest first.
+pub fn outliers(job: &Job) -> Vec<Outlier<'_>> {
     let rows = job.rows();
     let Some(median) = job.median().filter(|_| MIN_ROWS <= rows.len()) else { return Vec::new() };
-    let peak = |row: &Row<'_>| row.device.peak.active_bytes;
-    let distance = |row: &Row<'_>| peak(row).saturating_sub(peak(&median)).saturating_abs();
+    let peak = |row: &JobDevice<'_>| row.device.peak.active_bytes;
+    let distance = |row: &JobDevice<'_>| peak(row).saturating_sub(peak(&median)).saturating_abs();
     let mut distances: Vec<i64> = rows.iter().map(distance).collect();
     distances.sort_unstable();
     let usual = distances.get((distances.len() - 1) / 2).copied().unwrap_or(0);
-    let least = usual.saturating_mul(TIMES_MEDIAN_DISTANCE).max(peak(&median) / PART_OF_MEDIAN);
-    let mut found: Vec<Row<'_>> = rows.iter().filter(|row| least < distance(row)).copied().collect();
+    let least = usual.saturating_mul(MEDIAN_DEVIATIONS).max(peak(&median) / PART_OF_MEDIAN);
+    let mut found: Vec<JobDevice<'_>> = rows.iter().filter(|row| least < distance(row)).copied().collect();
     found.sort_by_key(|row| std::cmp::Reverse(distance(row)));
     found
         .into_iter()
-        .map(|row| Apart {
+        .map(|row| Outlier {
             row,
             median,
             difference_bytes: peak(&row).saturating_sub(peak(&median)),
@@ -67,7 +67,7 @@ pub fn apart(job: &Job) -> Vec<Apart<'_>> {
 }
 
 /// The lines whose bytes at the peaks differ.
-fn changes(row: Row<'_>, median: Row<'_>) -> Vec<LineChange> {
+fn changes(row: JobDevice<'_>, median: JobDevice<'_>) -> Vec<LineChange> {
     let mut by_line: BTreeMap<&str, [i64; 2]> = BTreeMap::new();
     for (side, of) in [row, median].into_iter().enumerate() {
         for line in &of.device.peak.lines {
