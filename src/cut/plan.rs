@@ -7,7 +7,7 @@ use super::redact::Redaction;
 use super::state::{EndState, Lost, end_state};
 use crate::analysis::{by_function, is_python};
 use crate::model::Snapshot;
-use crate::snapshot::write::{AsRecorded, DevicePart, Part, Rewrite, write_pickle};
+use crate::snapshot::write::{AsRecorded, DevicePart, Rewrite, SnapshotPart, write_pickle};
 use std::io::{self, Write};
 
 /// How the texts and stacks of a cut differ from those of the recording.
@@ -22,7 +22,7 @@ pub struct CutOptions {
 /// A part of a recording, ready to be written.
 #[derive(Debug)]
 pub struct Cut<'a> {
-    part: Part<'a>,
+    part: SnapshotPart<'a>,
     /// Blocks that are not written as the recording has them.
     pub lost: Lost,
 }
@@ -41,7 +41,7 @@ pub fn cut<'a>(snapshot: &'a Snapshot, ranges: Vec<DeviceRange<'a>>, options: Cu
     let rewrite: Box<dyn Rewrite> =
         if options.redacts { Box::new(Redaction::of(snapshot)) } else { Box::new(AsRecorded) };
     let keeps_frame = if options.strips_compiled { python_frames(snapshot) } else { Vec::new() };
-    Cut { part: Part { snapshot, devices, annotations, keeps_frame, rewrite }, lost }
+    Cut { part: SnapshotPart { snapshot, devices, annotations, keeps_frame, rewrite }, lost }
 }
 
 /// Whether each frame is Python, or a line of text without a file.

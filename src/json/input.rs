@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 /// Where in the input a decoder is, for its parts that do not hold the reader.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct InputState {
     /// Bytes that were read.
     pub(super) offset: Cell<u64>,
     /// As [`ChunkSource::bound`].
@@ -24,11 +24,11 @@ pub(super) struct Input<'p, S> {
     at: usize,
     /// Escapes that were read ahead.
     escapes: Escapes,
-    place: &'p Place,
+    place: &'p InputState,
 }
 
 impl<'p, S: ChunkSource> Input<'p, S> {
-    pub(super) fn new(source: S, place: &'p Place) -> Self {
+    pub(super) fn new(source: S, place: &'p InputState) -> Self {
         Self { source, chunk: None, at: 0, escapes: Escapes::default(), place }
     }
 

@@ -13,7 +13,7 @@ mod tests;
 mod values;
 
 use crate::pickle::{ChunkSource, DecodeError, Decoded, ErrorKind, Sink};
-use input::{Input, Place};
+use input::{Input, InputState};
 use serde::de::DeserializeSeed as _;
 use values::{Item, Values};
 
@@ -32,7 +32,7 @@ pub fn is_json(head: &[u8]) -> bool {
 /// # Errors
 /// Exceeded limits, cancellation, and whatever the sink refuses.
 pub fn decode<S: ChunkSource, K: Sink>(source: S, sink: &mut K) -> Result<Decoded, DecodeError> {
-    let place = Place::default();
+    let place = InputState::default();
     let mut deserializer = serde_json::Deserializer::from_reader(Input::new(source, &place));
     let mut values = Values::new(sink, &place);
     let outcome = Item(&mut values).deserialize(&mut deserializer);

@@ -1,6 +1,6 @@
 //! JSON values on their way to a sink.
 
-use super::input::Place;
+use super::input::InputState;
 use crate::pickle::{BATCH_ITEMS, ErrorKind, Handle, Kind, Sink, Value, View};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -11,7 +11,7 @@ const MEMORY_CHECK_BYTES: u64 = 256 << 10;
 /// The values that are being put together.
 pub(super) struct Values<'k, K> {
     sink: &'k mut K,
-    place: &'k Place,
+    place: &'k InputState,
     /// Items of all containers that are open, innermost last.
     stack: Vec<Value>,
     /// Offset at the last look at the memory.
@@ -23,7 +23,7 @@ pub(super) struct Values<'k, K> {
 }
 
 impl<'k, K: Sink> Values<'k, K> {
-    pub(super) fn new(sink: &'k mut K, place: &'k Place) -> Self {
+    pub(super) fn new(sink: &'k mut K, place: &'k InputState) -> Self {
         Self { sink, place, stack: Vec::new(), memory_checked: 0, refused: None, interrupted: None }
     }
 

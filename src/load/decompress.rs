@@ -2,7 +2,7 @@
 //!
 //! The libraries' own readers return an error in place of the bytes that the same call has decoded: up to a whole buffer.
 
-use super::parts::{Input, Part};
+use super::parts::{Input, PartDecoder};
 use flate2::bufread::GzDecoder;
 use liblzma::stream::{Action, Status, Stream};
 use std::io::{self, BufRead, Read};
@@ -24,7 +24,7 @@ pub(super) fn is_xz(head: &[u8]) -> bool {
     head.starts_with(&[0xfd, b'7', b'z', b'X', b'Z', 0])
 }
 
-impl<R: BufRead> Part<R> for GzDecoder<Input<R>> {
+impl<R: BufRead> PartDecoder<R> for GzDecoder<Input<R>> {
     const IS_BEGUN: fn(&[u8]) -> bool = is_gzip;
 
     fn open(input: Input<R>) -> io::Result<Self> {
@@ -49,7 +49,7 @@ pub(super) struct Zstd<R> {
     is_done: bool,
 }
 
-impl<R: BufRead> Part<R> for Zstd<R> {
+impl<R: BufRead> PartDecoder<R> for Zstd<R> {
     const IS_BEGUN: fn(&[u8]) -> bool = is_zstd;
 
     fn open(input: Input<R>) -> io::Result<Self> {
@@ -98,7 +98,7 @@ fn xz_stream() -> io::Result<Stream> {
     Ok(Stream::new_stream_decoder(u64::MAX, 0)?)
 }
 
-impl<R: BufRead> Part<R> for Xz<R> {
+impl<R: BufRead> PartDecoder<R> for Xz<R> {
     const IS_BEGUN: fn(&[u8]) -> bool = is_xz;
 
     fn open(input: Input<R>) -> io::Result<Self> {

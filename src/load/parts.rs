@@ -64,7 +64,7 @@ impl<R: BufRead> Read for Input<R> {
 }
 
 /// A decoder of one part: a gzip member, an xz stream, a zstd frame.
-pub(super) trait Part<R>: Read + Sized {
+pub(super) trait PartDecoder<R>: Read + Sized {
     /// Whether a part begins with some bytes.
     const IS_BEGUN: fn(&[u8]) -> bool;
 
@@ -86,7 +86,7 @@ pub(super) struct Parts<R, P> {
     input: PhantomData<R>,
 }
 
-impl<R: BufRead, P: Part<R>> Parts<R, P> {
+impl<R: BufRead, P: PartDecoder<R>> Parts<R, P> {
     pub(super) fn new(input: R, progress: &Progress) -> io::Result<Self> {
         let part = P::open(Input::new(input))?;
         Ok(Self { part, is_done: false, failure: None, progress: progress.clone(), input: PhantomData })
@@ -119,7 +119,7 @@ impl<R: BufRead, P: Part<R>> Parts<R, P> {
     }
 }
 
-impl<R: BufRead, P: Part<R>> Read for Parts<R, P> {
+impl<R: BufRead, P: PartDecoder<R>> Read for Parts<R, P> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if let Some((kind, text)) = &self.failure {
             return Err(io::Error::new(*kind, text.as_str()));

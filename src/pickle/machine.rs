@@ -8,7 +8,7 @@ use super::memo::{Memo, MemoTable};
 use super::runs::Runs;
 use super::short_strings::ShortStrings;
 use super::skeleton::Skeletons;
-use super::{DecodeError, ErrorKind, Kind, Place, Sink, Value, View, opcode};
+use super::{DecodeError, ErrorKind, Kind, Sink, SinkMark, Value, View, opcode};
 
 /// Bytes of the pickle for each memo entry that room is made for. Denser snapshots were not seen.
 const BYTES_PER_MEMO_ENTRY: u64 = 24;
@@ -76,7 +76,7 @@ pub(super) struct Boundary {
     /// Whether a batch of items has begun that is not appended to the list yet.
     pub(super) is_in_batch: bool,
     /// What the sink has received.
-    pub(super) sink: Place,
+    pub(super) sink: SinkMark,
 }
 
 /// The machine's next move after an opcode.

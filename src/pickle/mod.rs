@@ -43,6 +43,6 @@ pub use machine::{Decoded, decode};
 #[cfg(any(test, fuzzing))]
 pub(crate) use pieces::fixture as pieces_fixture;
 pub use pieces::{Fork, Hint, Piece, PieceDecoder, PieceSink, Pieces, decode_in_pieces};
-pub use sink::{Place, Sink};
+pub use sink::{Sink, SinkMark};
 pub use value::{Handle, Kind, Value, View};
 pub use writer::{BATCH_ITEMS, MemoId, Writer};

@@ -3,7 +3,7 @@
 use super::{ErrorKind, Handle, Value};
 
 /// How much a sink has received, in numbers of its own.
-pub type Place = [u64; 4];
+pub type SinkMark = [u64; 4];
 
 /// Receives strings and containers as they are completed, and names them with handles.
 ///
@@ -46,8 +46,8 @@ pub trait Sink {
     fn extend_set(&mut self, set: Handle, items: &[Value]) -> Result<(), ErrorKind>;
 
     /// What was received so far, for comparing: it changes with every container, row and oddity.
-    fn place(&self) -> Place {
-        Place::default()
+    fn place(&self) -> SinkMark {
+        SinkMark::default()
     }
 
     /// Bytes of memory that the sink's tables take so far, roughly.

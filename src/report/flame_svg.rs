@@ -98,7 +98,7 @@ pub(super) fn scale(unit: WeightUnit, total: i128) -> (i128, &'static str) {
 }
 
 /// A node whose line is still to be written.
-struct Step {
+struct PendingNode {
     node: NodeIx,
     /// Its weight, at most as much as its parent has left.
     weight: i128,
@@ -117,7 +117,8 @@ impl FlameSvg<'_> {
         let total = self.weight(NodeIx::ROOT);
         let smallest = (total / SMALLEST_SHARE).max(divisor);
         let mut path = String::new();
-        let mut todo = vec![Task::Enter(Step { node: NodeIx::ROOT, weight: total, prefix: 0, depth: 0 })];
+        let mut todo =
+            vec![Task::Enter(PendingNode { node: NodeIx::ROOT, weight: total, prefix: 0, depth: 0 })];
         while let Some(task) = todo.pop() {
             let step = match task {
                 Task::Enter(step) => step,
@@ -146,7 +147,7 @@ impl FlameSvg<'_> {
     }
 
     /// Queue the children of a node, heaviest first, and then the weight that is its own.
-    fn enter(&self, step: &Step, smallest: i128, prefix: usize, todo: &mut Vec<Task>) {
+    fn enter(&self, step: &PendingNode, smallest: i128, prefix: usize, todo: &mut Vec<Task>) {
         let mut children: Vec<(NodeIx, i128)> = Vec::new();
         if step.depth < MAX_ROWS {
             let all = self.tree.children(step.node).map(|child| (child, self.weight(child)));
@@ -158,7 +159,7 @@ impl FlameSvg<'_> {
         for (node, weight) in children {
             let weight = weight.min(own);
             own -= weight;
-            todo.push(Task::Enter(Step { node, weight, prefix, depth: step.depth + 1 }));
+            todo.push(Task::Enter(PendingNode { node, weight, prefix, depth: step.depth + 1 }));
         }
         todo.push(Task::Own { prefix, weight: own });
         todo[first..].reverse();
@@ -166,7 +167,7 @@ impl FlameSvg<'_> {
 }
 
 enum Task {
-    Enter(Step),
+    Enter(PendingNode),
     /// The weight that no child of a node has. Its path is this long.
     Own {
         prefix: usize,

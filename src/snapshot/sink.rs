@@ -5,7 +5,7 @@ use super::containers::{DictState, ListState};
 use super::pools::OTHER_TUPLE;
 use super::shapes::Shapes;
 use crate::model::StackId;
-use crate::pickle::{ErrorKind, Handle, Kind, Place, Sink, Value, View};
+use crate::pickle::{ErrorKind, Handle, Kind, Sink, SinkMark, Value, View};
 
 /// The most bytes of distinct text that are kept: far more than paths and names of any program.
 const MAX_TEXT_BYTES: usize = 1 << 30;
@@ -127,7 +127,7 @@ impl Sink for Builder {
     }
 
     #[inline]
-    fn place(&self) -> Place {
+    fn place(&self) -> SinkMark {
         [self.dicts.len() as u64, self.lists.len() as u64, self.events.len() as u64, self.notes.total()]
     }
 

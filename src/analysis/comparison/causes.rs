@@ -2,7 +2,7 @@
 
 use super::compare::Comparison;
 use super::modules::{ModulePair, ModulePairKind};
-use super::portion::{Portion, Row};
+use super::portion::{BothSides, Portion};
 use crate::analysis::Category;
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ impl Comparison {
         causes
     }
 
-    fn cause(&self, row: &Row<Category>) -> Cause {
+    fn cause(&self, row: &BothSides<Category>) -> Cause {
         let category = row.key;
         let (line, module) = (self.main_line(row), self.main_modules(row));
         // The outermost module has everything and says nothing, so a line comes before it.
@@ -70,7 +70,7 @@ impl Comparison {
     }
 
     /// The line that has most of a category's change.
-    fn main_line(&self, whole: &Row<Category>) -> Option<(u32, [Portion; 2])> {
+    fn main_line(&self, whole: &BothSides<Category>) -> Option<(u32, [Portion; 2])> {
         let first = self.by_line_of(whole.key).into_iter().next()?;
         // What has no stack is no line.
         let has_line = self.lines.get(first.key as usize)?.lines.iter().flatten().any(|line| line.line != 0);
@@ -78,7 +78,7 @@ impl Comparison {
     }
 
     /// The classes of modules that have most of a category's change, from the outside in as far as one has it.
-    fn main_modules(&self, whole: &Row<Category>) -> Option<(Vec<String>, [Portion; 2])> {
+    fn main_modules(&self, whole: &BothSides<Category>) -> Option<(Vec<String>, [Portion; 2])> {
         let mut totals = vec![[Portion::default(); 2]; self.modules.len()];
         for row in self.cells.iter().filter(|row| row.key.category == whole.key) {
             let mut at = Some(row.key.module);
@@ -112,7 +112,7 @@ impl Comparison {
         &self,
         modules: impl Iterator<Item = u32>,
         totals: &[[Portion; 2]],
-        whole: &Row<Category>,
+        whole: &BothSides<Category>,
     ) -> Option<(String, Vec<u32>, [Portion; 2])> {
         let mut classes: BTreeMap<String, (Vec<u32>, [Portion; 2])> = BTreeMap::new();
         for at in modules {
@@ -122,7 +122,7 @@ impl Comparison {
             of_class.1.iter_mut().zip(total).for_each(|(sum, side)| sum.add(side));
         }
         let is_main = |(_, (_, sides)): &(String, (Vec<u32>, [Portion; 2]))| {
-            is_most(&Row { key: (), sides: *sides }, whole)
+            is_most(&BothSides { key: (), sides: *sides }, whole)
         };
         let (name, (modules, sides)) = classes.into_iter().find(is_main)?;
         Some((name, modules, sides))
@@ -139,7 +139,7 @@ fn class_name(module: &ModulePair) -> String {
 }
 
 /// Whether a part has most of a change, in its direction.
-fn is_most<K, L>(part: &Row<K>, whole: &Row<L>) -> bool {
+fn is_most<K, L>(part: &BothSides<K>, whole: &BothSides<L>) -> bool {
     let (part, whole) = (part.change_bytes(), whole.change_bytes());
     let sign = whole.signum();
     whole.unsigned_abs().saturating_mul(MOST_FIFTHS.unsigned_abs())

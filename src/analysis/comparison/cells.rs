@@ -1,7 +1,7 @@
 //! Live memory of both sides by everything that is compared.
 
 use super::live::Item;
-use super::portion::{Portion, Row};
+use super::portion::{BothSides, Portion};
 use crate::analysis::Category;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Cell {
     pub pool: u32,
 }
 
-pub(super) fn cells(sides: [&[Item]; 2]) -> Vec<Row<Cell>> {
+pub(super) fn cells(sides: [&[Item]; 2]) -> Vec<BothSides<Cell>> {
     let mut found: BTreeMap<Cell, [Portion; 2]> = BTreeMap::new();
     for (side, items) in sides.into_iter().enumerate() {
         for item in items {
@@ -27,5 +27,5 @@ pub(super) fn cells(sides: [&[Item]; 2]) -> Vec<Row<Cell>> {
             found.entry(cell).or_default()[side].add_item(item);
         }
     }
-    found.into_iter().map(|(key, sides)| Row { key, sides }).collect()
+    found.into_iter().map(|(key, sides)| BothSides { key, sides }).collect()
 }

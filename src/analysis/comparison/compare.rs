@@ -4,7 +4,7 @@ use super::cells::{Cell, cells};
 use super::live::{Since, live_items, since};
 use super::modules::{ModulePair, match_modules};
 use super::pools::{PoolPair, match_pools};
-use super::portion::{Portion, Row, regrouped};
+use super::portion::{BothSides, Portion, regrouped};
 use super::restated::{Restated, mark_restated};
 use super::settings::{SettingChange, changed_settings};
 use super::side::Side;
@@ -42,7 +42,7 @@ pub struct Comparison {
     /// The pools and streams of both sides.
     pub pools: Vec<PoolPair>,
     /// Live memory by all of these.
-    pub cells: Vec<Row<Cell>>,
+    pub cells: Vec<BothSides<Cell>>,
     /// Memory that both sides have under different verdicts, most bytes first.
     pub restated: Vec<Restated>,
     /// The allocator's settings that differ.
@@ -95,46 +95,46 @@ fn figures(side: &Side<'_>) -> Figures {
 
 impl Comparison {
     /// All live memory.
-    pub fn total(&self) -> Row<()> {
+    pub fn total(&self) -> BothSides<()> {
         let mut sides = [Portion::default(); 2];
         for row in &self.cells {
             sides.iter_mut().zip(&row.sides).for_each(|(sum, side)| sum.add(side));
         }
-        Row { key: (), sides }
+        BothSides { key: (), sides }
     }
 
     /// Memory by category, largest change first.
-    pub fn by_category(&self) -> Vec<Row<Category>> {
+    pub fn by_category(&self) -> Vec<BothSides<Category>> {
         regrouped(&self.cells, |cell| Some(cell.category))
     }
 
     /// Memory by line, as indexes into the pairs of lines, largest change first.
-    pub fn by_line(&self) -> Vec<Row<u32>> {
+    pub fn by_line(&self) -> Vec<BothSides<u32>> {
         regrouped(&self.cells, |cell| Some(cell.line))
     }
 
     /// Memory by line of one category.
-    pub fn by_line_of(&self, category: Category) -> Vec<Row<u32>> {
+    pub fn by_line_of(&self, category: Category) -> Vec<BothSides<u32>> {
         regrouped(&self.cells, |cell| (cell.category == category).then_some(cell.line))
     }
 
     /// Memory by module without what is below it, as indexes into the pairs of modules, largest change first.
-    pub fn by_module(&self) -> Vec<Row<u32>> {
+    pub fn by_module(&self) -> Vec<BothSides<u32>> {
         regrouped(&self.cells, |cell| Some(cell.module))
     }
 
     /// Memory by module and category, without what is below it.
-    pub fn by_module_and_category(&self) -> Vec<Row<(u32, Category)>> {
+    pub fn by_module_and_category(&self) -> Vec<BothSides<(u32, Category)>> {
         regrouped(&self.cells, |cell| Some((cell.module, cell.category)))
     }
 
     /// Memory by pool and stream, as indexes into the pairs of pools, largest change first.
-    pub fn by_pool(&self) -> Vec<Row<u32>> {
+    pub fn by_pool(&self) -> Vec<BothSides<u32>> {
         regrouped(&self.cells, |cell| Some(cell.pool))
     }
 
     /// Memory by module with what is below it, in the order of [`Comparison::modules`].
-    pub fn modules_with_below(&self) -> Vec<Row<u32>> {
+    pub fn modules_with_below(&self) -> Vec<BothSides<u32>> {
         let mut sums = vec![[Portion::default(); 2]; self.modules.len()];
         for row in &self.cells {
             if let Some(sum) = sums.get_mut(row.key.module as usize) {
@@ -149,7 +149,7 @@ impl Comparison {
                 sum.iter_mut().zip(&below).for_each(|(sum, side)| sum.add(side));
             }
         }
-        sums.into_iter().zip(0..).map(|(sides, key)| Row { key, sides }).collect()
+        sums.into_iter().zip(0..).map(|(sides, key)| BothSides { key, sides }).collect()
     }
 
     /// Reserved bytes of the second side less those of the first.

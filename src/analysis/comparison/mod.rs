@@ -42,7 +42,7 @@ pub use lines::{CodeLine, match_lines};
 pub use live::Since;
 pub use modules::{ModulePair, ModulePairKind};
 pub use pools::{PoolPair, PoolStream};
-pub use portion::{Change, Portion, Row};
+pub use portion::{BothSides, Change, Portion};
 pub use ranges::{CommonRange, common_ranges};
 pub use restated::Restated;
 pub use settings::SettingChange;

@@ -68,14 +68,14 @@ pub enum Change {
 
 /// The memory with one key on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row<K> {
+pub struct BothSides<K> {
     /// What the memory has in common.
     pub key: K,
     /// The memory of the first side, and of the second.
     pub sides: [Portion; 2],
 }
 
-impl<K> Row<K> {
+impl<K> BothSides<K> {
     /// Bytes of the second side less those of the first, without what is judged differently.
     pub fn change_bytes(&self) -> i128 {
         let [a, b] = self.sides.map(|side| side.comparable_bytes());
@@ -128,15 +128,18 @@ impl Change {
 }
 
 /// Add up rows by another key, largest change first, then the larger one, then by key.
-pub(super) fn regrouped<K, L: Ord + Copy>(rows: &[Row<K>], key_of: impl Fn(&K) -> Option<L>) -> Vec<Row<L>> {
+pub(super) fn regrouped<K, L: Ord + Copy>(
+    rows: &[BothSides<K>],
+    key_of: impl Fn(&K) -> Option<L>,
+) -> Vec<BothSides<L>> {
     let mut sums: std::collections::BTreeMap<L, [Portion; 2]> = std::collections::BTreeMap::new();
     for row in rows {
         let Some(key) = key_of(&row.key) else { continue };
         let sum = sums.entry(key).or_default();
         sum.iter_mut().zip(&row.sides).for_each(|(sum, side)| sum.add(side));
     }
-    let mut rows: Vec<Row<L>> = sums.into_iter().map(|(key, sides)| Row { key, sides }).collect();
-    let larger = |row: &Row<L>| row.sides[0].amount.bytes.max(row.sides[1].amount.bytes);
+    let mut rows: Vec<BothSides<L>> = sums.into_iter().map(|(key, sides)| BothSides { key, sides }).collect();
+    let larger = |row: &BothSides<L>| row.sides[0].amount.bytes.max(row.sides[1].amount.bytes);
     rows.sort_by_key(|row| (std::cmp::Reverse((row.change_bytes().unsigned_abs(), larger(row))), row.key));
     rows
 }

@@ -26,7 +26,7 @@ fn compared(a: &Snapshot, rules_a: &str, b: &Snapshot, rules_b: &str) -> Compari
 
 const F_IS_A_CACHE: &str = "[[rule]]\ncategory = 'kv_cache'\nfunction = 'f'\n";
 
-fn differences<K>(rows: &[Row<K>]) -> i128 {
+fn differences<K>(rows: &[BothSides<K>]) -> i128 {
     rows.iter().map(|row| row.change_bytes() + row.restated_bytes()).sum()
 }
 
@@ -160,7 +160,7 @@ fn memory_that_another_rule_judges_is_set_apart() {
 #[test]
 fn lines_that_one_side_has_are_new_or_gone() {
     let found = compared(&program(0, [0, 200, 300]), "", &program(0, [70, 200, 0]), "");
-    let changes: Vec<Change> = found.by_line().iter().map(Row::change).collect();
+    let changes: Vec<Change> = found.by_line().iter().map(BothSides::change).collect();
     assert_eq!(changes, [Change::Gone, Change::New, Change::Same]);
 }
 

@@ -1,6 +1,6 @@
 //! Tests that only an allocation can be asked: its life and its category.
 
-use super::common_terms::Row;
+use super::common_terms::Queried;
 use super::compare::Interval;
 use super::conditions::OwnCheck;
 use super::named_moments::{When, event_number};
@@ -153,7 +153,7 @@ pub(super) struct AllocationRow<'a> {
     pub(super) cursor: Moment,
 }
 
-impl Row for AllocationRow<'_> {
+impl Queried for AllocationRow<'_> {
     #[inline]
     fn index(&self) -> usize {
         self.id.index()

@@ -63,7 +63,7 @@ pub(super) struct AddressRange {
 }
 
 /// An allocation or an event that is asked.
-pub(super) trait Row {
+pub(super) trait Queried {
     /// Its place in lists of all rows.
     fn index(&self) -> usize;
     fn stack(&self) -> StackId;
@@ -188,7 +188,7 @@ impl RowTest {
 
 impl RowCheck {
     #[inline]
-    pub(super) fn holds(&self, row: &impl Row) -> bool {
+    pub(super) fn holds(&self, row: &impl Queried) -> bool {
         match self {
             Self::Size(sizes) => is_within(row.size(), sizes),
             Self::Addr(ranges) => row.addr().is_some_and(|addr| {

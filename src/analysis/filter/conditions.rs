@@ -1,7 +1,7 @@
 //! The terms of a query made ready for one device: what is the same for all rows with one stack, or with
 //! one context, is in tables, so that a row costs a few look-ups.
 
-use super::common_terms::{CommonTest, PoolIs, Row, RowCheck, by_context};
+use super::common_terms::{CommonTest, PoolIs, Queried, RowCheck, by_context};
 use super::notes::Notes;
 use super::term::{Term, Test};
 use crate::analysis::Phases;
@@ -120,7 +120,7 @@ impl<C> Conditions<C> {
 
     /// Whether all of it holds for a row. Nothing is allocated: this runs for every row of a file.
     #[inline]
-    pub(super) fn hold<R: Row>(&self, row: &R) -> bool
+    pub(super) fn hold<R: Queried>(&self, row: &R) -> bool
     where
         C: OwnCheck<R>,
     {
@@ -130,7 +130,7 @@ impl<C> Conditions<C> {
             && (self.checks.is_empty() || self.checks_hold(row))
     }
 
-    fn checks_hold<R: Row>(&self, row: &R) -> bool
+    fn checks_hold<R: Queried>(&self, row: &R) -> bool
     where
         C: OwnCheck<R>,
     {

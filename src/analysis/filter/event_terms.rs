@@ -1,6 +1,6 @@
 //! Tests that only an event can be asked: what happened.
 
-use super::common_terms::Row;
+use super::common_terms::Queried;
 use super::conditions::OwnCheck;
 use super::error::excerpt;
 use super::notes::Notes;
@@ -79,7 +79,7 @@ pub(super) struct EventRow<'a> {
     pub(super) ix: EventIx,
 }
 
-impl Row for EventRow<'_> {
+impl Queried for EventRow<'_> {
     #[inline]
     fn index(&self) -> usize {
         self.ix.index()

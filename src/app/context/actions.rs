@@ -14,7 +14,7 @@ use eframe::egui::Context;
 
 /// The part of a menu that an action stands in. Parts are in this order, with lines between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum MenuPart {
     /// Choosing and looking closer.
     Go,
     /// Panes that show the thing.
@@ -28,7 +28,7 @@ pub(super) enum Part {
 
 /// One entry of a menu.
 pub(super) struct Action {
-    pub(super) part: Part,
+    pub(super) part: MenuPart,
     pub(super) name: &'static str,
     /// What it needs; without that, it is left out.
     pub(super) applies: fn(&About) -> bool,
@@ -43,7 +43,7 @@ pub(super) struct Reach<'a> {
 }
 
 const fn action(
-    part: Part,
+    part: MenuPart,
     name: &'static str,
     applies: fn(&About) -> bool,
     run: fn(&About, &mut Reach<'_>),
@@ -53,40 +53,40 @@ const fn action(
 
 /// Every action but the filters and categories, which depend on the thing.
 pub(super) const ACTIONS: &[Action] = &[
-    action(Part::Go, "Select", is_selectable, |about, reach| reach.device.at.select(about.selection())),
-    action(Part::Go, "Zoom in on this frame", is_frame, zoom_to_frame),
-    action(Part::Go, "Zoom to lifetime", is_allocation, zoom_to_lifetime),
-    action(Part::Go, "Zoom to it", is_range, zoom_to_range),
-    action(Part::Go, "Go to this event", is_event, go_to_event),
-    action(Part::Show, "Details", has_details, |about, reach| show(about, reach, Pane::Details)),
-    action(Part::Show, "Segment map", is_memory, |about, reach| show(about, reach, Pane::Segments)),
-    action(Part::Show, "Segment timeline", is_memory, |about, reach| {
+    action(MenuPart::Go, "Select", is_selectable, |about, reach| reach.device.at.select(about.selection())),
+    action(MenuPart::Go, "Zoom in on this frame", is_frame, zoom_to_frame),
+    action(MenuPart::Go, "Zoom to lifetime", is_allocation, zoom_to_lifetime),
+    action(MenuPart::Go, "Zoom to it", is_range, zoom_to_range),
+    action(MenuPart::Go, "Go to this event", is_event, go_to_event),
+    action(MenuPart::Show, "Details", has_details, |about, reach| show(about, reach, Pane::Details)),
+    action(MenuPart::Show, "Segment map", is_memory, |about, reach| show(about, reach, Pane::Segments)),
+    action(MenuPart::Show, "Segment timeline", is_memory, |about, reach| {
         show(about, reach, Pane::SegmentTimeline);
     }),
     action(
-        Part::Show,
+        MenuPart::Show,
         "Stacks",
         |about| about.stack.is_some(),
         |about, reach| show(about, reach, Pane::Stacks),
     ),
-    action(Part::Show, "Allocations", is_in_lists, |about, reach| show(about, reach, Pane::Allocations)),
-    action(Part::Show, "Events", has_event, show_events),
-    action(Part::Take, "Open in editor", |about| about.line.is_some(), open_in_editor),
-    action(Part::Copy, "Line", |about| about.line.is_some(), |about, reach| copy(reach, line(about))),
-    action(Part::Copy, "Stack", |about| about.stack.is_some(), |about, reach| copy(reach, stack(about))),
+    action(MenuPart::Show, "Allocations", is_in_lists, |about, reach| show(about, reach, Pane::Allocations)),
+    action(MenuPart::Show, "Events", has_event, show_events),
+    action(MenuPart::Take, "Open in editor", |about| about.line.is_some(), open_in_editor),
+    action(MenuPart::Copy, "Line", |about| about.line.is_some(), |about, reach| copy(reach, line(about))),
+    action(MenuPart::Copy, "Stack", |about| about.stack.is_some(), |about, reach| copy(reach, stack(about))),
     action(
-        Part::Copy,
+        MenuPart::Copy,
         "Address",
         |about| address(about).is_some(),
         |about, reach| copy(reach, address(about)),
     ),
     action(
-        Part::Copy,
+        MenuPart::Copy,
         "Size in bytes",
         |about| size(about).is_some(),
         |about, reach| copy(reach, size(about)),
     ),
-    action(Part::Meaning, "Explain the category", has_category, explain),
+    action(MenuPart::Meaning, "Explain the category", has_category, explain),
 ];
 
 fn is_selectable(about: &About) -> bool {

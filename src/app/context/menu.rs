@@ -1,7 +1,7 @@
 //! The menu of the thing under the pointer, or of the selection.
 
 use super::about::{About, example};
-use super::actions::{ACTIONS, Part, Reach, rule_change};
+use super::actions::{ACTIONS, MenuPart, Reach, rule_change};
 use super::terms::{Term, terms, with, without};
 use crate::analysis::Category;
 use crate::app::command::Command;
@@ -77,20 +77,20 @@ fn menu_ui(ui: &mut Ui, about: &About, reach: &mut Reach<'_>, takes_focus: bool)
     if let Some(first) = first.filter(|_| takes_focus) {
         first.request_focus();
     }
-    if has_any(&[Part::Go], about) {
+    if has_any(&[MenuPart::Go], about) {
         ui.separator();
     }
-    part_ui(ui, Part::Go, about, reach);
-    if has_any(&[Part::Show, Part::Take, Part::Copy], about) {
+    part_ui(ui, MenuPart::Go, about, reach);
+    if has_any(&[MenuPart::Show, MenuPart::Take, MenuPart::Copy], about) {
         ui.separator();
     }
-    sub_menu_ui(ui, "Show in", Part::Show, about, reach);
-    part_ui(ui, Part::Take, about, reach);
-    sub_menu_ui(ui, "Copy", Part::Copy, about, reach);
-    if has_any(&[Part::Meaning], about) || rule_change(about, None).is_some() {
+    sub_menu_ui(ui, "Show in", MenuPart::Show, about, reach);
+    part_ui(ui, MenuPart::Take, about, reach);
+    sub_menu_ui(ui, "Copy", MenuPart::Copy, about, reach);
+    if has_any(&[MenuPart::Meaning], about) || rule_change(about, None).is_some() {
         ui.separator();
     }
-    part_ui(ui, Part::Meaning, about, reach);
+    part_ui(ui, MenuPart::Meaning, about, reach);
     categories_ui(ui, about, reach);
 }
 
@@ -149,11 +149,11 @@ fn chosen_ui(
     });
 }
 
-fn has_any(parts: &[Part], about: &About) -> bool {
+fn has_any(parts: &[MenuPart], about: &About) -> bool {
     ACTIONS.iter().any(|action| parts.contains(&action.part) && (action.applies)(about))
 }
 
-fn part_ui(ui: &mut Ui, part: Part, about: &About, reach: &mut Reach<'_>) {
+fn part_ui(ui: &mut Ui, part: MenuPart, about: &About, reach: &mut Reach<'_>) {
     for action in ACTIONS.iter().filter(|action| action.part == part && (action.applies)(about)) {
         if entry(ui, action.name).clicked() {
             (action.run)(about, reach);
@@ -161,7 +161,7 @@ fn part_ui(ui: &mut Ui, part: Part, about: &About, reach: &mut Reach<'_>) {
     }
 }
 
-fn sub_menu_ui(ui: &mut Ui, name: &str, part: Part, about: &About, reach: &mut Reach<'_>) {
+fn sub_menu_ui(ui: &mut Ui, name: &str, part: MenuPart, about: &About, reach: &mut Reach<'_>) {
     if has_any(&[part], about) {
         ui.menu_button(name, |ui| part_ui(ui, part, about, reach));
     }

@@ -1,6 +1,6 @@
 //! The meanings of colours: a bar of shares, and a row for each with its bytes.
 
-use super::rows::{Live, Row};
+use super::rows::{LegendRow, Live};
 use crate::analysis::InferredPart;
 use crate::app::pointed::{self, Thing};
 use crate::app::theme;
@@ -23,7 +23,7 @@ const SHARE_PX: f32 = 52.0;
 const MIN_WIDTH_FOR_SHARE_PX: f32 = 240.0;
 
 /// Show rows, with shares of a total; returns the filter of the one that was clicked.
-pub(super) fn ui(ui: &mut egui::Ui, rows: &[Row], total: i64) -> Option<String> {
+pub(super) fn ui(ui: &mut egui::Ui, rows: &[LegendRow], total: i64) -> Option<String> {
     bar_ui(ui, rows);
     let mut clicked = None;
     for row in rows {
@@ -31,7 +31,7 @@ pub(super) fn ui(ui: &mut egui::Ui, rows: &[Row], total: i64) -> Option<String> 
             clicked.clone_from(&row.query);
         }
     }
-    let is_inferred = |row: &Row| row.live.is_some_and(|live| live.inferred_bytes != 0);
+    let is_inferred = |row: &LegendRow| row.live.is_some_and(|live| live.inferred_bytes != 0);
     if rows.iter().any(is_inferred) {
         let note = format!("Faded, {}", report::CATEGORY_LEGEND);
         ui.add(egui::Label::new(theme::muted(ui, note).size(11.0)).wrap());
@@ -40,7 +40,7 @@ pub(super) fn ui(ui: &mut egui::Ui, rows: &[Row], total: i64) -> Option<String> 
 }
 
 /// A bar of the shares. Inferred bytes are drawn lighter.
-fn bar_ui(ui: &mut egui::Ui, rows: &[Row]) {
+fn bar_ui(ui: &mut egui::Ui, rows: &[LegendRow]) {
     let shares = || rows.iter().filter_map(|row| row.color.zip(row.live));
     let all: f64 = shares().map(|(_, live)| live.bytes.max(0) as f64).sum();
     if all == 0.0 {
@@ -61,7 +61,7 @@ fn bar_ui(ui: &mut egui::Ui, rows: &[Row]) {
 }
 
 /// One meaning; true when it was clicked.
-fn row_ui(ui: &mut egui::Ui, row: &Row, total: i64) -> bool {
+fn row_ui(ui: &mut egui::Ui, row: &LegendRow, total: i64) -> bool {
     let sense = if row.query.is_some() { Sense::click() } else { Sense::hover() };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_PX), sense);
     let size = row.live.map_or_else(String::new, size_text);
@@ -89,7 +89,7 @@ fn size_text(live: Live) -> String {
     format!("{sign}{}", units::bytes(live.bytes))
 }
 
-fn swatch_ui(ui: &egui::Ui, rect: Rect, row: &Row) {
+fn swatch_ui(ui: &egui::Ui, rect: Rect, row: &LegendRow) {
     let Some(color) = row.color else { return };
     let swatch = Rect::from_center_size(pos2(rect.left() + 5.0, rect.center().y), vec2(10.0, 10.0));
     let color =
@@ -98,7 +98,7 @@ fn swatch_ui(ui: &egui::Ui, rect: Rect, row: &Row) {
 }
 
 /// The label, cut if it is too long, the bytes, and the share.
-fn text_ui(ui: &egui::Ui, rect: Rect, row: &Row, size: String, total: i64) {
+fn text_ui(ui: &egui::Ui, rect: Rect, row: &LegendRow, size: String, total: i64) {
     let palette = theme::palette(ui);
     let (text, muted) = (theme::color(palette.text), theme::color(palette.muted));
     let (y, font) = (rect.center().y, egui::TextStyle::Body.resolve(ui.style()));
@@ -119,7 +119,7 @@ fn text_ui(ui: &egui::Ui, rect: Rect, row: &Row, size: String, total: i64) {
     ui.painter().galley(pos2(left, y - galley.size().y / 2.0), galley, color);
 }
 
-fn hint(row: &Row) -> String {
+fn hint(row: &LegendRow) -> String {
     let mut lines = vec![row.label.clone()];
     if let Some(live) = row.live {
         lines.push(format!("{} in {}", units::bytes_exact(live.bytes), units::counted(live.blocks, "block")));

@@ -13,12 +13,12 @@ pub(in crate::app) struct Rows {
     pub(super) blocks: usize,
     pub(super) bytes: i64,
     /// The meanings of colours in their order, which does not change with the moment.
-    pub(in crate::app) all: Vec<Row>,
+    pub(in crate::app) all: Vec<LegendRow>,
 }
 
 /// One meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::app) struct Row {
+pub(in crate::app) struct LegendRow {
     pub(super) label: String,
     /// Its colour; `None` where colours mean something else.
     pub(in crate::app) color: Option<Rgb>,
@@ -76,12 +76,12 @@ impl Source<'_> {
     }
 
     /// All categories that occur in the recording.
-    fn categories(&self, found: &Attribution, moment: Moment, is_colored: bool) -> Vec<Row> {
+    fn categories(&self, found: &Attribution, moment: Moment, is_colored: bool) -> Vec<LegendRow> {
         let sizes = self.live(moment).map(|id| (id, self.timeline.size(id)));
         let live = found.categories.bytes_of(sizes);
         let row = |category: Category| {
             let amount = live.iter().find(|row| row.category == category);
-            Row {
+            LegendRow {
                 label: category.label().to_owned(),
                 color: is_colored.then(|| self.palette.category(category)),
                 query: Some(format!("category:{}", category.key())),
@@ -92,7 +92,7 @@ impl Source<'_> {
     }
 
     /// The colours of blocks with the bytes that have them.
-    fn keys(&self, moment: Moment) -> Vec<Row> {
+    fn keys(&self, moment: Moment) -> Vec<LegendRow> {
         let keys = self.coloring.keys(self.timeline);
         let mut sums = vec![Live::default(); keys.len()];
         for id in self.live(moment) {
@@ -103,7 +103,7 @@ impl Source<'_> {
                 sum.blocks += 1;
             }
         }
-        let row = |(key, live): (crate::draw::ColorKey, Live)| Row {
+        let row = |(key, live): (crate::draw::ColorKey, Live)| LegendRow {
             label: key.label,
             color: Some(key.color),
             query: key.query,
@@ -113,9 +113,9 @@ impl Source<'_> {
     }
 
     /// The colours of segments.
-    fn reserved_keys(&self) -> Vec<Row> {
+    fn reserved_keys(&self) -> Vec<LegendRow> {
         let keys = self.coloring.reserved_keys(self.timeline).into_iter();
-        keys.map(|key| Row { label: key.label, color: Some(key.color), query: key.query, live: None })
+        keys.map(|key| LegendRow { label: key.label, color: Some(key.color), query: key.query, live: None })
             .collect()
     }
 }

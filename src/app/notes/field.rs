@@ -13,7 +13,7 @@ use eframe::egui::{self, Align2, Key, TextEdit, Window};
 const FIELD_PX: f32 = 440.0;
 
 /// What becomes of a draft.
-enum Step {
+enum DraftAction {
     Write,
     Save,
     Cancel,
@@ -23,9 +23,9 @@ enum Step {
 pub(in crate::app) fn ui(egui: &egui::Context, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let Some(draft) = &mut state.draft else { return };
     let refused = match draft_ui(egui, ctx.recording, draft) {
-        Step::Write => return,
-        Step::Save => save(ctx.notebook, draft),
-        Step::Cancel => None,
+        DraftAction::Write => return,
+        DraftAction::Save => save(ctx.notebook, draft),
+        DraftAction::Cancel => None,
     };
     state.draft = None;
     if let Some(refused) = refused {
@@ -33,7 +33,7 @@ pub(in crate::app) fn ui(egui: &egui::Context, ctx: &mut PaneCtx<'_>, state: &mu
     }
 }
 
-fn draft_ui(ctx: &egui::Context, recording: &Recording, draft: &mut Draft) -> Step {
+fn draft_ui(ctx: &egui::Context, recording: &Recording, draft: &mut Draft) -> DraftAction {
     let title = if draft.old.is_some() { "Change the note" } else { "New note" };
     let window =
         Window::new(title).collapsible(false).resizable(false).anchor(Align2::CENTER_CENTER, [0.0, 0.0]);
@@ -53,16 +53,16 @@ fn draft_ui(ctx: &egui::Context, recording: &Recording, draft: &mut Draft) -> St
             let is_saved = ui.add_enabled(has_text, egui::Button::new("Save")).clicked();
             let is_cancelled = ui.button("Cancel").clicked();
             if has_text && (is_saved || is_entered) {
-                Step::Save
+                DraftAction::Save
             } else if is_cancelled || is_entered {
-                Step::Cancel
+                DraftAction::Cancel
             } else {
-                Step::Write
+                DraftAction::Write
             }
         })
         .inner
     });
-    shown.and_then(|shown| shown.inner).unwrap_or(Step::Write)
+    shown.and_then(|shown| shown.inner).unwrap_or(DraftAction::Write)
 }
 
 /// Take the note over. Returns a message if that cannot be done.

@@ -1,7 +1,7 @@
 //! The pane *Range*: the marked range in figures, and its memory by category or by line of code.
 
 use super::computing::{RangeFigures, RangeRequest, RangeTask};
-use super::table::{self, Chosen, Order, Row, Rows, RowsBy};
+use super::table::{self, Chosen, Order, Rows, RowsBy, ShownRow};
 use crate::analysis::Amount;
 use crate::app::device::{PaneCtx, Selection, Standpoint};
 use crate::app::tables::scroll::Reveal;
@@ -45,7 +45,7 @@ pub(in crate::app) struct State {
     pub(super) by: RowsBy,
     order: Order,
     list: ListState,
-    rows: Memo<(ByPtr<RangeFigures>, RowsBy, Order), Rc<[Row]>>,
+    rows: Memo<(ByPtr<RangeFigures>, RowsBy, Order), Rc<[ShownRow]>>,
 }
 
 impl State {

@@ -67,7 +67,7 @@ pub(super) enum Chosen {
 
 /// A row as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct ShownRow {
     name: String,
     sums: RangeSums,
     chosen: Chosen,
@@ -79,14 +79,14 @@ pub(super) fn rows(
     by: RowsBy,
     order: Order,
     labels: Option<&SiteLabels>,
-) -> Vec<Row> {
-    let mut rows: Vec<Row> = match by {
+) -> Vec<ShownRow> {
+    let mut rows: Vec<ShownRow> = match by {
         RowsBy::Category => figures
             .by_category
             .iter()
             .map(|&RangeRow { key, sums }| {
                 let chosen = Chosen::Filter(format!("category:{}", key.key()));
-                Row { name: key.label().to_owned(), sums, chosen }
+                ShownRow { name: key.label().to_owned(), sums, chosen }
             })
             .collect(),
         RowsBy::Line => figures
@@ -94,7 +94,7 @@ pub(super) fn rows(
             .iter()
             .map(|&RangeRow { key, sums }| {
                 let name = labels.map_or("", |labels| labels.label(key)).to_owned();
-                Row { name, sums, chosen: Chosen::Select(key) }
+                ShownRow { name, sums, chosen: Chosen::Select(key) }
             })
             .collect(),
     };
@@ -120,7 +120,7 @@ fn bytes(sums: &RangeSums, column: usize) -> i128 {
 
 /// The rows with what their looks depend on.
 pub(super) struct Rows<'a> {
-    pub(super) all: &'a [Row],
+    pub(super) all: &'a [ShownRow],
     pub(super) snapshot: &'a Snapshot,
     pub(super) labels: Option<&'a SiteLabels>,
     pub(super) query: &'a str,

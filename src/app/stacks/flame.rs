@@ -23,12 +23,12 @@ use std::rc::Rc;
 #[derive(Default)]
 pub(in crate::app) struct State {
     sight: Sight<StacksRequest>,
-    hovered: Memo<(StacksRequest, NodeIx), Facts>,
+    hovered: Memo<(StacksRequest, NodeIx), SiteText>,
 }
 
 /// The totals of the stacks below a node, and the one that weighs most.
 #[derive(Debug, Clone)]
-struct Facts {
+struct SiteText {
     totals: Totals,
     heaviest: Option<StackId>,
     /// The weight of each colour, the heaviest first.
@@ -77,16 +77,16 @@ pub(in crate::app) fn ui(
 struct Allocated<'a> {
     shown: &'a Shown<'a>,
     graph: &'a Graph<'a>,
-    hovered: &'a Memo<(StacksRequest, NodeIx), Facts>,
+    hovered: &'a Memo<(StacksRequest, NodeIx), SiteText>,
 }
 
 impl Allocated<'_> {
     /// The facts about a node, which are summed up when the pointer moves to another.
-    fn facts(&self, node: NodeIx) -> Facts {
+    fn facts(&self, node: NodeIx) -> SiteText {
         let weighed = self.shown.weighed;
         self.hovered.get((weighed.request.clone(), node), || {
             let (totals, heaviest) = weighed.totals.of_all(|stack| weighed.is_below(node, stack));
-            Facts { totals, heaviest, colors: weighed.classes_below(node).into() }
+            SiteText { totals, heaviest, colors: weighed.classes_below(node).into() }
         })
     }
 }
@@ -136,7 +136,7 @@ fn no_stacks_ui(ui: &mut egui::Ui, shown: &Shown<'_>) {
 }
 
 /// An explanation of a node.
-fn node_ui(ui: &mut egui::Ui, shown: &Shown<'_>, node: NodeIx, weight: i128, facts: &Facts) {
+fn node_ui(ui: &mut egui::Ui, shown: &Shown<'_>, node: NodeIx, weight: i128, facts: &SiteText) {
     let weighed = shown.weighed;
     if node == NodeIx::ROOT {
         ui.label(theme::strong(shown.summary, 13.0));
@@ -157,7 +157,7 @@ fn node_ui(ui: &mut egui::Ui, shown: &Shown<'_>, node: NodeIx, weight: i128, fac
 }
 
 /// What the memory below a node is, by the property that colours show. The first gives the node its colour.
-fn colors_text(shown: &Shown<'_>, facts: &Facts) -> String {
+fn colors_text(shown: &Shown<'_>, facts: &SiteText) -> String {
     /// Classes that are named: more make no readable line.
     const MAX_NAMED: usize = 3;
     let coloring = &shown.weighed.coloring;

@@ -20,15 +20,15 @@ const PACKAGES: &str = "-packages";
 const SEPARATORS: [char; 2] = ['/', '\\'];
 
 /// Where a path stands while it is walked from folder to folder; 0 is the start.
-type Place = usize;
+type FolderIx = usize;
 
 /// The numbers of folders.
 #[derive(Debug, Default)]
 pub(super) struct Folders {
     /// The places below each place. The whole path to each would take the square of its length.
-    places: HashMap<(Place, Box<str>), Place>,
+    places: HashMap<(FolderIx, Box<str>), FolderIx>,
     /// By place.
-    numbers: HashMap<Place, usize>,
+    numbers: HashMap<FolderIx, usize>,
 }
 
 impl Folders {
@@ -54,7 +54,7 @@ impl Folders {
         let mut out = String::with_capacity(path.len());
         let mut at = Some(0);
         let mut end = 0;
-        for Part { folder, stays } in parts(path) {
+        for PathPart { folder, stays } in parts(path) {
             end += folder.len() + 1;
             at = at.and_then(|at| self.places.get(&(at, folder.into()))).copied();
             if stays {
@@ -75,19 +75,19 @@ impl Folders {
 }
 
 /// A folder of a path.
-struct Part<'p> {
+struct PathPart<'p> {
     folder: &'p str,
     stays: bool,
 }
 
 /// The folders of a path, in order.
-fn parts(path: &str) -> impl Iterator<Item = Part<'_>> {
+fn parts(path: &str) -> impl Iterator<Item = PathPart<'_>> {
     let kept_from = path.len() - known_tail(path);
     path.split_inclusive(SEPARATORS).scan(0, move |at, part| {
         let start = *at;
         *at += part.len();
         let folder = part.strip_suffix(SEPARATORS)?;
-        Some(Part { folder, stays: kept_from <= start || is_telling(folder) })
+        Some(PathPart { folder, stays: kept_from <= start || is_telling(folder) })
     })
 }
 

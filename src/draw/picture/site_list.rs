@@ -21,12 +21,12 @@ const ROW_PT: f32 = 40.0;
 pub struct SiteList {
     heading: String,
     summary: String,
-    rows: Vec<Row>,
+    rows: Vec<ListedSite>,
 }
 
 /// One site.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Row {
+struct ListedSite {
     label: String,
     bytes: i64,
     blocks: usize,
@@ -49,13 +49,13 @@ impl SiteList {
         if let Some(kept) = kept {
             live.retain(|allocation| kept(allocation.id));
         }
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<ListedSite> = Vec::new();
         let mut at: HashMap<String, usize> = HashMap::default();
         for site in sites(&live) {
             let label = site_label(snapshot, site.stack);
             let i = *at.entry(label.clone()).or_insert(rows.len());
             if i == rows.len() {
-                rows.push(Row { label, bytes: 0, blocks: 0, colors: Vec::new() });
+                rows.push(ListedSite { label, bytes: 0, blocks: 0, colors: Vec::new() });
             }
             rows[i].bytes = rows[i].bytes.saturating_add(site.bytes);
             rows[i].blocks += site.count;
@@ -112,7 +112,7 @@ impl SiteList {
     }
 }
 
-impl Row {
+impl ListedSite {
     fn paint(&self, painter: &Painter, rect: Rect, palette: &Palette, [whole, largest]: [i64; 2]) {
         let (text, muted) = (Color32::from(palette.text), Color32::from(palette.muted));
         let size = painter.text(

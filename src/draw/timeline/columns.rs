@@ -5,7 +5,7 @@
 //! of one colour that lie together do not move when zooming in makes them large enough.
 
 use super::bands::{Band, BandFill, BandTexture, Bands, NEVER, NONE, Share};
-use super::live_bands::{LiveBands, Place, Run, Slot, Step};
+use super::live_bands::{BandPlace, LiveBands, Run, Slot, Stride};
 use crate::draw::{Palette, Rgb, View};
 use crate::model::{Moment, Timeline};
 use std::ops::Range;
@@ -47,7 +47,7 @@ struct Walk {
     /// The moments that are painted, ascending.
     moments: Vec<Moment>,
     /// The bands that are gone at each of them, and were there at the one before.
-    gone: Vec<Vec<Place>>,
+    gone: Vec<Vec<BandPlace>>,
     /// Number of moments that were reached.
     reached: usize,
 }
@@ -142,13 +142,13 @@ impl<'a, B: Bands> Painter<'a, B> {
             let hidden = (self.view.y0.max(0.0) as i64).saturating_sub(column.bytes);
             group.walk(hidden, |step| {
                 match step {
-                    Step::Below(bytes) => drop(self.raise(bytes, column)),
-                    Step::Sums(sums) => run.add_sums(sums),
-                    Step::Band(slot) if slot.is_tall => {
+                    Stride::Below(bytes) => drop(self.raise(bytes, column)),
+                    Stride::Sums(sums) => run.add_sums(sums),
+                    Stride::Band(slot) if slot.is_tall => {
                         self.run(run, column);
                         self.band(slot, column);
                     }
-                    Step::Band(slot) => run.add(slot),
+                    Stride::Band(slot) => run.add(slot),
                 }
                 column.row < self.rows
             });

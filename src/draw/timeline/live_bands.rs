@@ -11,7 +11,7 @@ const CHUNK: usize = 64;
 
 /// The place of a band: its group, and its number in it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct BandPlace {
     group: u32,
     slot: u32,
 }
@@ -59,7 +59,7 @@ pub(super) struct LiveBands {
 }
 
 /// A step upwards through a group.
-pub(super) enum Step<'a> {
+pub(super) enum Stride<'a> {
     /// Bands that are below the view, with those that share a run with visible ones left out.
     Below(i64),
     /// Bands that are each less than a row high, as their bytes by share.
@@ -75,15 +75,15 @@ impl LiveBands {
     }
 
     /// Put a band on top of its group; `None` if there is no such group.
-    pub(super) fn add(&mut self, group: usize, slot: Slot) -> Option<Place> {
+    pub(super) fn add(&mut self, group: usize, slot: Slot) -> Option<BandPlace> {
         let bands = self.groups.get_mut(group)?;
-        let place = Place { group: group as u32, slot: bands.slots.len() as u32 };
+        let place = BandPlace { group: group as u32, slot: bands.slots.len() as u32 };
         bands.add(slot);
         Some(place)
     }
 
     /// Take a band away.
-    pub(super) fn remove(&mut self, place: Place) {
+    pub(super) fn remove(&mut self, place: BandPlace) {
         if let Some(group) = self.groups.get_mut(place.group as usize) {
             group.remove(place.slot as usize);
         }
@@ -127,17 +127,17 @@ impl Group {
 
     /// Go upwards through the bands until `visit` returns false. Nothing of the lowest `hidden_bytes` is
     /// visible.
-    pub(super) fn walk(&self, hidden_bytes: i64, mut visit: impl FnMut(Step<'_>) -> bool) {
+    pub(super) fn walk(&self, hidden_bytes: i64, mut visit: impl FnMut(Stride<'_>) -> bool) {
         let (first, below) = self.first_chunk(hidden_bytes);
-        if below != 0 && !visit(Step::Below(below)) {
+        if below != 0 && !visit(Stride::Below(below)) {
             return;
         }
         for (at, chunk) in self.chunks.iter().enumerate().skip(first) {
             let goes_on = if chunk.tall == 0 {
-                chunk.bytes == 0 || visit(Step::Sums(&self.sums[at * self.shares..(at + 1) * self.shares]))
+                chunk.bytes == 0 || visit(Stride::Sums(&self.sums[at * self.shares..(at + 1) * self.shares]))
             } else {
                 let slots = &self.slots[at * CHUNK..((at + 1) * CHUNK).min(self.slots.len())];
-                slots.iter().filter(|slot| slot.id != NONE).all(|&slot| visit(Step::Band(slot)))
+                slots.iter().filter(|slot| slot.id != NONE).all(|&slot| visit(Stride::Band(slot)))
             };
             if !goes_on {
                 return;

@@ -1,6 +1,6 @@
 //! The table of iterations: the course of each rank.
 
-use super::row::{DEVICE, FILE, JobColumn, Part, RANK, column, number, parts};
+use super::row::{DEVICE, FILE, JobColumn, RANK, RowSubject, column, number, parts};
 use super::table::JobTable;
 use crate::interchange::cell::Cell;
 use crate::interchange::column::{Kind, Unit};
@@ -10,7 +10,7 @@ pub(super) static TABLE: JobTable = JobTable {
     about: "the peaks of all iterations of all ranks, one row each",
     columns: &COLUMNS,
     rows: |job| {
-        parts(job, |device| (0..).zip(&device.iterations).map(|(at, peak)| Part::Iteration(at, *peak)))
+        parts(job, |device| (0..).zip(&device.iterations).map(|(at, peak)| RowSubject::Iteration(at, *peak)))
     },
 };
 
@@ -21,17 +21,17 @@ static COLUMNS: [JobColumn; 6] = [
     column("position", Kind::Int, "its place among the iterations of the recording, from 0", |row| match row
         .part
     {
-        Part::Iteration(at, _) => Cell::Int(at),
-        Part::Whole | Part::Line(_) => Cell::Null,
+        RowSubject::Iteration(at, _) => Cell::Int(at),
+        RowSubject::Whole | RowSubject::Line(_) => Cell::Null,
     }),
     column("iteration", Kind::Int, "its number, from 0, if iterations can be numbered", |row| {
         match row.part {
-            Part::Iteration(_, peak) => Cell::int(peak.number),
-            Part::Whole | Part::Line(_) => Cell::Null,
+            RowSubject::Iteration(_, peak) => Cell::int(peak.number),
+            RowSubject::Whole | RowSubject::Line(_) => Cell::Null,
         }
     }),
     number("peak_active_bytes", Unit::Bytes, "most active memory in it", |row| match row.part {
-        Part::Iteration(_, peak) => Cell::Int(peak.active_bytes),
-        Part::Whole | Part::Line(_) => Cell::Null,
+        RowSubject::Iteration(_, peak) => Cell::Int(peak.active_bytes),
+        RowSubject::Whole | RowSubject::Line(_) => Cell::Null,
     }),
 ];

@@ -1,6 +1,6 @@
 //! The table of ranks: the figures of each device.
 
-use super::row::{DEVICE, FILE, JobColumn, JobRow, Part, RANK, column, number};
+use super::row::{DEVICE, FILE, JobColumn, JobRow, RANK, RowSubject, column, number};
 use super::table::JobTable;
 use crate::analysis::Category;
 use crate::interchange::cell::Cell;
@@ -17,7 +17,7 @@ pub(super) static TABLE: JobTable = JobTable {
 fn rows(job: &Job) -> Vec<JobRow<'_>> {
     let mut out = Vec::new();
     for file in job.files() {
-        let row = |device| JobRow { file, device, part: Part::Whole };
+        let row = |device| JobRow { file, device, part: RowSubject::Whole };
         match &file.devices {
             Ok(devices) => out.extend(devices.iter().map(|device| row(Some(device)))),
             Err(_) => out.push(row(None)),

@@ -10,12 +10,12 @@ pub(super) struct JobRow<'a> {
     pub(super) file: &'a FileSummary,
     /// `None` for a file that could not be read.
     pub(super) device: Option<&'a DeviceSummary>,
-    pub(super) part: Part<'a>,
+    pub(super) part: RowSubject<'a>,
 }
 
 /// The part of a device that a row is about.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Part<'a> {
+pub(super) enum RowSubject<'a> {
     Whole,
     /// An iteration, with its place in the recording from 0.
     Iteration(i64, IterationPeak),
@@ -62,7 +62,7 @@ pub(super) const DEVICE: JobColumn =
     });
 
 /// Every device of the files that could be read, with the parts of each.
-pub(super) fn parts<'a, I: Iterator<Item = Part<'a>>>(
+pub(super) fn parts<'a, I: Iterator<Item = RowSubject<'a>>>(
     job: &'a Job,
     parts: impl Fn(&'a DeviceSummary) -> I,
 ) -> Vec<JobRow<'a>> {

@@ -17,7 +17,7 @@ pub(super) static TABLE: Table = Table {
     write,
 };
 
-struct Row {
+struct ExportedAllocation {
     device: i64,
     allocation: Allocation,
     /// When it was allocated, given back and freed.
@@ -28,7 +28,7 @@ struct Row {
     phase: Option<&'static str>,
 }
 
-static COLUMNS: [Column<Row>; 21] = [
+static COLUMNS: [Column<ExportedAllocation>; 21] = [
     column("device", Kind::Int, "the device; -1 is pinned host memory", |_, row| Cell::Int(row.device)),
     column("allocation", Kind::Int, "its number on the device, in the order of allocation", |_, row| {
         Cell::Int(row.allocation.id.0.into())
@@ -106,13 +106,13 @@ fn write(rows: &mut Rows<'_, '_>) -> io::Result<()> {
     Ok(())
 }
 
-fn row(portion: &Portion<'_>, id: AllocId) -> Row {
+fn row(portion: &Portion<'_>, id: AllocId) -> ExportedAllocation {
     let (timeline, found) = (portion.timeline, &portion.attribution);
     let allocation = timeline.allocation(id);
     let Allocation { start, requested, end, .. } = allocation;
     let is_recorded = start != Moment::START;
     let span = LifeSpan::of(timeline, id);
-    Row {
+    ExportedAllocation {
         device: timeline.device.0,
         allocation,
         times_us: [Some(start), requested, end].map(|moment| time_us(timeline, moment)),

@@ -16,7 +16,7 @@ pub(super) static TABLE: Table = Table {
     write,
 };
 
-struct Row {
+struct ExportedEvent {
     device: i64,
     ix: EventIx,
     event: Event,
@@ -26,7 +26,7 @@ struct Row {
     phase: &'static str,
 }
 
-static COLUMNS: [Column<Row>; 19] = [
+static COLUMNS: [Column<ExportedEvent>; 19] = [
     column("device", Kind::Int, "the device; -1 is pinned host memory", |_, row| Cell::Int(row.device)),
     number("event", Unit::Event, "its number on the device", |_, row| Cell::Int(row.ix.0.into())),
     number("time_us", Unit::TimeUs, "when it happened", |_, row| Cell::int(row.event.time_us)),
@@ -95,9 +95,9 @@ fn write(rows: &mut Rows<'_, '_>) -> io::Result<()> {
     Ok(())
 }
 
-fn row(portion: &Portion<'_>, ix: EventIx) -> Row {
+fn row(portion: &Portion<'_>, ix: EventIx) -> ExportedEvent {
     let (timeline, phases, after) = (portion.timeline, &portion.attribution.phases, Moment::after(ix));
-    Row {
+    ExportedEvent {
         device: timeline.device.0,
         ix,
         event: timeline.events.get(ix),

@@ -20,13 +20,13 @@ pub(super) static TABLE: Table = Table {
 /// Number of frames that stacks have on average in recordings with Python and C++ frames, for progress only.
 const FRAMES_PER_STACK: u64 = 30;
 
-struct Row {
+struct ExportedFrame {
     stack: StackId,
     position: usize,
     frame: Frame,
 }
 
-static COLUMNS: [Column<Row>; 5] = [
+static COLUMNS: [Column<ExportedFrame>; 5] = [
     column("stack", Kind::Int, "the stack", |_, row| Cell::Int(row.stack.0.into())),
     column("position", Kind::Int, "0 for the innermost frame", |_, row| Cell::Int(row.position as i64)),
     column("file", Kind::Text, "the path, as it was recorded", |all, row| {
@@ -42,7 +42,7 @@ fn write(rows: &mut Rows<'_, '_>) -> io::Result<()> {
     let snapshot = rows.selection.snapshot;
     for stack in used_stacks(rows.selection) {
         for (position, &frame) in snapshot.stacks.frames(stack).iter().enumerate() {
-            rows.push(&COLUMNS, &Row { stack, position, frame: snapshot.frames.get(frame) })?;
+            rows.push(&COLUMNS, &ExportedFrame { stack, position, frame: snapshot.frames.get(frame) })?;
         }
     }
     Ok(())

@@ -23,7 +23,7 @@ pub(super) static TABLE: Table = Table {
     write,
 };
 
-struct Row {
+struct ExportedRange {
     device: i64,
     range: NamedRange,
     /// The first event and the last; `None` if no event lies in it.
@@ -32,7 +32,7 @@ struct Row {
     peak_bytes: Option<i64>,
 }
 
-static COLUMNS: [Column<Row>; 9] = [
+static COLUMNS: [Column<ExportedRange>; 9] = [
     column("device", Kind::Int, "the device; -1 is pinned host memory", |_, row| Cell::Int(row.device)),
     column("kind", Kind::Text, "iteration, phase or annotation", |_, row| Cell::text(kind(row.range.name))),
     column("name", Kind::Text, "its name", |all, row| match row.range.name {
@@ -91,12 +91,12 @@ fn write(rows: &mut Rows<'_, '_>) -> io::Result<()> {
     Ok(())
 }
 
-fn row(timeline: &Timeline, range: NamedRange) -> Row {
+fn row(timeline: &Timeline, range: NamedRange) -> ExportedRange {
     // The moments come after the first event and after the one behind the last.
     let [from, to] = range.moments.map(|Moment(moment)| moment.saturating_sub(1));
     let events = (from < to).then(|| [from, to - 1]);
     let peak = timeline.active.peak_in(from as usize + 1..to as usize + 1);
-    Row {
+    ExportedRange {
         device: timeline.device.0,
         range,
         events,

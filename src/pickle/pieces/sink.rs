@@ -1,6 +1,6 @@
 //! The interface between pieces and the user of their values.
 
-use crate::pickle::{ErrorKind, Handle, Place, Sink, Value};
+use crate::pickle::{ErrorKind, Handle, Sink, SinkMark, Value};
 
 /// A sink that can receive pieces of a pickle apart, and take them over later.
 ///
@@ -27,7 +27,7 @@ pub trait PieceSink: Sink + Sized {
 
     /// The content of a piece: the items of `list`, those that are `waiting` to be appended to it, and what belongs to them.
     /// `place` is how much of it counts; what was received after it is dropped. `None` if it cannot stand on its own.
-    fn take_rows(&mut self, list: Handle, waiting: &[Value], place: &Place) -> Option<Self::Rows>;
+    fn take_rows(&mut self, list: Handle, waiting: &[Value], place: &SinkMark) -> Option<Self::Rows>;
 
     /// Whether items of a piece are in its list, and not only waiting.
     fn has_appended(rows: &Self::Rows) -> bool;

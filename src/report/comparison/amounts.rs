@@ -1,6 +1,6 @@
 //! Bytes of two sides, in words.
 
-use crate::analysis::comparison::{Change, Portion, Row};
+use crate::analysis::comparison::{BothSides, Change, Portion};
 use crate::analysis::{CategoryBytes, InferredPart};
 use crate::report::category_amount;
 use crate::units;
@@ -34,7 +34,7 @@ pub(super) fn is_mostly_inferred(sides: &[Portion; 2]) -> bool {
 }
 
 /// How a row changed, in a word.
-pub(super) fn change_word<K>(row: &Row<K>) -> &'static str {
+pub(super) fn change_word<K>(row: &BothSides<K>) -> &'static str {
     match row.change() {
         Change::New => "new",
         Change::Gone => "gone",

@@ -3,7 +3,7 @@
 use super::ComparisonReport;
 use super::rows::module_text;
 use super::sentence::{comparison_sentence, moment_word};
-use crate::analysis::comparison::{Figures, LinePair, PoolStream, Portion, Row, SettingChange, Since};
+use crate::analysis::comparison::{BothSides, Figures, LinePair, PoolStream, Portion, SettingChange, Since};
 use crate::analysis::{Basis, Verdict};
 use crate::report::damage::DamageRecord;
 use crate::report::position::{PlaceRecord, place};
@@ -146,11 +146,11 @@ struct SettingRecord {
 pub fn comparison_json(out: &mut dyn Write, report: &ComparisonReport<'_>) -> io::Result<()> {
     let found = report.comparison;
     let active = found.by_pool();
-    let line = |row: Row<u32>| {
+    let line = |row: BothSides<u32>| {
         found.lines.get(row.key as usize).map(|pair| Named { key: line_key(pair), row: record(&row) })
     };
     let pool = |(pair, at): (&crate::analysis::comparison::PoolPair, u32)| {
-        let none = Row { key: at, sides: [Portion::default(); 2] };
+        let none = BothSides { key: at, sides: [Portion::default(); 2] };
         let row = active.iter().find(|row| row.key == at).unwrap_or(&none);
         Named { key: pool_keys(pair), row: record(row) }
     };
@@ -173,7 +173,7 @@ pub fn comparison_json(out: &mut dyn Write, report: &ComparisonReport<'_>) -> io
     )
 }
 
-fn named<K, N>(rows: &[Row<K>], name: impl Fn(&K) -> N) -> Vec<Named<N>> {
+fn named<K, N>(rows: &[BothSides<K>], name: impl Fn(&K) -> N) -> Vec<Named<N>> {
     rows.iter().map(|row| Named { key: name(&row.key), row: record(row) }).collect()
 }
 
@@ -207,7 +207,7 @@ fn side(report: &ComparisonReport<'_>, side: usize) -> SideRecord {
     }
 }
 
-fn record<K>(row: &Row<K>) -> RowRecord {
+fn record<K>(row: &BothSides<K>) -> RowRecord {
     let [a, b] = row.sides.map(|side| portion(&side));
     RowRecord {
         change: number(row.change_bytes()),

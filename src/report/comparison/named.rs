@@ -4,7 +4,7 @@ use super::ComparisonReport;
 use super::amounts::{change_word, portion_text};
 use super::rows::{line_text, module_text, pool_text};
 use crate::analysis::Category;
-use crate::analysis::comparison::{Change, Row};
+use crate::analysis::comparison::{BothSides, Change};
 
 /// The property by which memory is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,11 +49,11 @@ impl CompareBy {
         match self {
             Self::Category => {
                 let query = |category: Category| Some(format!("category:{}", category.key()));
-                let row = |row: &Row<Category>| named(row, row.key.label(), query(row.key));
+                let row = |row: &BothSides<Category>| named(row, row.key.label(), query(row.key));
                 found.by_category().iter().map(row).collect()
             }
             Self::Line => {
-                let row = |row: &Row<u32>| {
+                let row = |row: &BothSides<u32>| {
                     let pair = found.lines.get(row.key as usize);
                     let label = pair.and_then(|pair| pair.labels[1].as_deref());
                     let query = label.map(|label| format!("site:{}", crate::analysis::filter::quoted(label)));
@@ -72,7 +72,7 @@ impl CompareBy {
     }
 }
 
-fn named<K>(row: &Row<K>, name: &str, query: Option<String>) -> NamedRow {
+fn named<K>(row: &BothSides<K>, name: &str, query: Option<String>) -> NamedRow {
     NamedRow {
         name: crate::units::printable(name),
         sides: [0, 1].map(|side| portion_text(&row.sides[side])),

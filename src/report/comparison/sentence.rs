@@ -3,7 +3,7 @@
 use super::ComparisonReport;
 use super::amounts::{is_mostly_inferred, pair_text};
 use crate::analysis::Category;
-use crate::analysis::comparison::{Cause, CausePlace, Comparison, Row, SettingChange};
+use crate::analysis::comparison::{BothSides, Cause, CausePlace, Comparison, SettingChange};
 use crate::model::{Moment, SettingValue};
 use crate::report::settings::value_text;
 use crate::units;
@@ -72,7 +72,7 @@ pub(super) fn moment_word(report: &ComparisonReport<'_>, side: usize) -> String 
 
 fn cause_text(found: &Comparison, cause: &Cause) -> String {
     let inferred = if is_mostly_inferred(&cause.sides) { "≈ " } else { "" };
-    let sides = Row { key: (), sides: cause.sides }.comparable_bytes();
+    let sides = BothSides { key: (), sides: cause.sides }.comparable_bytes();
     let place = match &cause.place {
         None => String::new(),
         Some(CausePlace::Modules(names)) => format!(" of {}", innermost(names)),
@@ -103,7 +103,7 @@ fn is_large(bytes: i128, total: [i128; 2]) -> bool {
 
 /// The large categories that did not change.
 fn as_before(found: &Comparison, total: [i128; 2]) -> Option<String> {
-    let is_same = |row: &Row<Category>| {
+    let is_same = |row: &BothSides<Category>| {
         let [a, b] = row.sides.map(|side| side.amount.bytes);
         is_large(b, total) && shown(a) == shown(b) && row.restated_bytes() == 0
     };

@@ -3,7 +3,7 @@
 use super::ComparisonReport;
 use super::amounts::{change_word, portion_text};
 use super::rows::{line_text, module_text, pool_text};
-use crate::analysis::comparison::{Change, Portion, Restated, Row, Since};
+use crate::analysis::comparison::{BothSides, Change, Portion, Restated, Since};
 use crate::analysis::{Category, Verdict};
 use crate::report::diagnosis::{Cell, Column, Table};
 use crate::report::trust::trust_sentences;
@@ -11,7 +11,7 @@ use crate::report::{settings, when_text};
 use crate::units;
 
 /// A table with its heading, and a remark below it.
-pub(super) struct Part {
+pub(super) struct TitledTable {
     pub(super) title: &'static str,
     pub(super) table: Table,
     pub(super) remark: Option<String>,
@@ -28,7 +28,7 @@ const fn number(title: &'static str) -> Column {
 const CHANGE: [Column; 4] = [number("A"), number("B"), number("change"), text("")];
 
 /// All tables that have something to say.
-pub(super) fn parts(report: &ComparisonReport<'_>) -> Vec<Part> {
+pub(super) fn parts(report: &ComparisonReport<'_>) -> Vec<TitledTable> {
     let found = [
         Some(totals(report)),
         Some(categories(report)),
@@ -41,8 +41,13 @@ pub(super) fn parts(report: &ComparisonReport<'_>) -> Vec<Part> {
     found.into_iter().flatten().collect()
 }
 
-fn part(title: &'static str, columns: Vec<Column>, rows: Vec<Vec<Cell>>, remark: Option<String>) -> Part {
-    Part { title, table: Table { style: None, columns, rows }, remark }
+fn part(
+    title: &'static str,
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+    remark: Option<String>,
+) -> TitledTable {
+    TitledTable { title, table: Table { style: None, columns, rows }, remark }
 }
 
 fn plain(bytes: i128) -> Cell {
@@ -64,7 +69,7 @@ pub fn side_text(report: &ComparisonReport<'_>, side: usize) -> String {
     parts.join(" · ")
 }
 
-fn totals(report: &ComparisonReport<'_>) -> Part {
+fn totals(report: &ComparisonReport<'_>) -> TitledTable {
     let [a, b] = report.comparison.figures;
     let total = report.comparison.total();
     let row = |name: &str, a: i128, b: i128| {
@@ -101,7 +106,7 @@ fn before(report: &ComparisonReport<'_>) -> String {
     format!("From before: live already before {what}.")
 }
 
-fn changed_cells<K>(row: &Row<K>) -> Vec<Cell> {
+fn changed_cells<K>(row: &BothSides<K>) -> Vec<Cell> {
     vec![
         plain(row.sides[0].amount.bytes),
         plain(row.sides[1].amount.bytes),
@@ -110,10 +115,10 @@ fn changed_cells<K>(row: &Row<K>) -> Vec<Cell> {
     ]
 }
 
-fn categories(report: &ComparisonReport<'_>) -> Part {
+fn categories(report: &ComparisonReport<'_>) -> TitledTable {
     let rows = report.comparison.by_category();
     let has_apart = rows.iter().any(|row| row.restated_bytes() != 0);
-    let cells = |row: &Row<Category>| {
+    let cells = |row: &BothSides<Category>| {
         let mut cells = vec![Cell::Plain(row.key.label().to_owned())];
         cells.extend(row.sides.iter().map(|side| Cell::Number(portion_text(side))));
         cells.push(Cell::Number(units::bytes_change(row.change_bytes())));
@@ -135,11 +140,11 @@ fn categories(report: &ComparisonReport<'_>) -> Part {
 }
 
 /// The rows that changed most, one for all others that changed, and one for those that did not.
-fn largest<K>(rows: &[Row<K>], top: usize, name: impl Fn(&Row<K>) -> Cell) -> Vec<Vec<Cell>> {
+fn largest<K>(rows: &[BothSides<K>], top: usize, name: impl Fn(&BothSides<K>) -> Cell) -> Vec<Vec<Cell>> {
     let mut out: Vec<Vec<Cell>> = Vec::new();
-    let is_changed = |row: &&Row<K>| row.change() != Change::Same || row.restated_bytes() != 0;
-    let changed: Vec<&Row<K>> = rows.iter().filter(is_changed).collect();
-    let same: Vec<&Row<K>> = rows.iter().filter(|row| !is_changed(row)).collect();
+    let is_changed = |row: &&BothSides<K>| row.change() != Change::Same || row.restated_bytes() != 0;
+    let changed: Vec<&BothSides<K>> = rows.iter().filter(is_changed).collect();
+    let same: Vec<&BothSides<K>> = rows.iter().filter(|row| !is_changed(row)).collect();
     let (first, rest) = changed.split_at(changed.len().min(top));
     out.extend(first.iter().map(|row| [changed_cells(row), vec![name(row)]].concat()));
     for rest in [rest, same.as_slice()].into_iter().filter(|rest| !rest.is_empty()) {
@@ -148,7 +153,7 @@ fn largest<K>(rows: &[Row<K>], top: usize, name: impl Fn(&Row<K>) -> Cell) -> Ve
             sides.iter_mut().zip(&row.sides).for_each(|(sum, side)| sum.add(side));
         }
         let name = Cell::Plain(units::counted(rest.len(), "other"));
-        out.push([changed_cells(&Row { key: (), sides }), vec![name]].concat());
+        out.push([changed_cells(&BothSides { key: (), sides }), vec![name]].concat());
     }
     out
 }
@@ -158,13 +163,13 @@ fn with_name(title: &'static str) -> Vec<Column> {
 }
 
 /// Modules without what is below them, so that the rows add up. Left out where no module is known.
-fn modules(report: &ComparisonReport<'_>) -> Option<Part> {
+fn modules(report: &ComparisonReport<'_>) -> Option<TitledTable> {
     let found = report.comparison;
     let rows = found.by_module();
     let has_modules = rows
         .iter()
         .any(|row| found.modules.get(row.key as usize).is_some_and(|module| !module.name.is_empty()));
-    let name = |row: &Row<u32>| Cell::Plain(module_text(found, row.key));
+    let name = |row: &BothSides<u32>| Cell::Plain(module_text(found, row.key));
     let remark =
         "Each without the modules below it. Of parameters, gradients, optimizer state and activations.";
     has_modules.then(|| {
@@ -172,22 +177,23 @@ fn modules(report: &ComparisonReport<'_>) -> Option<Part> {
     })
 }
 
-fn lines(report: &ComparisonReport<'_>) -> Part {
+fn lines(report: &ComparisonReport<'_>) -> TitledTable {
     let found = report.comparison;
-    let name =
-        |row: &Row<u32>| Cell::Code(found.lines.get(row.key as usize).map_or_else(String::new, line_text));
+    let name = |row: &BothSides<u32>| {
+        Cell::Code(found.lines.get(row.key as usize).map_or_else(String::new, line_text))
+    };
     part("By line of code", with_name("line"), largest(&found.by_line(), report.top, name), None)
 }
 
 /// Left out where both sides have everything in one pool and stream.
-fn pools(report: &ComparisonReport<'_>) -> Option<Part> {
+fn pools(report: &ComparisonReport<'_>) -> Option<TitledTable> {
     let found = report.comparison;
     if found.pools.len() < 2 {
         return None;
     }
     let active = found.by_pool();
     let rows = found.pools.iter().zip(0u32..).map(|(pair, at)| {
-        let none = Row { key: at, sides: [Portion::default(); 2] };
+        let none = BothSides { key: at, sides: [Portion::default(); 2] };
         let row = active.iter().find(|row| row.key == at).unwrap_or(&none);
         let [a, b] = pair.reserved_bytes;
         vec![
@@ -211,7 +217,7 @@ fn verdict_text(verdict: Verdict) -> String {
 }
 
 /// Memory that both sides have, under different rules. The rule alone is told in JSON.
-fn judged_differently(report: &ComparisonReport<'_>) -> Option<Part> {
+fn judged_differently(report: &ComparisonReport<'_>) -> Option<TitledTable> {
     let of: Vec<&Restated> = report.comparison.restated.iter().filter(|found| found.matters()).collect();
     let rows: Vec<Vec<Cell>> = of
         .iter()
@@ -227,7 +233,7 @@ fn judged_differently(report: &ComparisonReport<'_>) -> Option<Part> {
     (!rows.is_empty()).then(|| part("Judged differently", columns, rows, Some(remark.to_owned())))
 }
 
-fn allocator_settings(report: &ComparisonReport<'_>) -> Option<Part> {
+fn allocator_settings(report: &ComparisonReport<'_>) -> Option<TitledTable> {
     let value = |value: &Option<crate::model::SettingValue>| {
         Cell::Code(value.as_ref().map_or_else(|| "not recorded".to_owned(), settings::value_text))
     };

@@ -120,10 +120,10 @@ fn remedies(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
     Ok(())
 }
 
-type Part = fn(&mut Vec<u8>, &FindingText) -> io::Result<()>;
+type PartWriter = fn(&mut Vec<u8>, &FindingText) -> io::Result<()>;
 
 /// Write the parts that have something to say, with an empty line before each.
-fn parts(out: &mut dyn Write, finding: &FindingText, parts: &[Part]) -> io::Result<()> {
+fn parts(out: &mut dyn Write, finding: &FindingText, parts: &[PartWriter]) -> io::Result<()> {
     for part in parts {
         let mut text = Vec::new();
         part(&mut text, finding)?;

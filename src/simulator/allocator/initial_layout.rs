@@ -6,7 +6,7 @@ use crate::simulator::requests::{InitialSegment, InitialState};
 
 /// A part of a segment that is being laid out.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct Stretch {
     addr: u64,
     size: u64,
     state: State,
@@ -14,7 +14,7 @@ struct Part {
     slot: u32,
 }
 
-impl Part {
+impl Stretch {
     fn empty(addr: u64, size: u64, state: State) -> Self {
         Self { addr, size, state, requested: 0, slot: NONE }
     }
@@ -71,7 +71,7 @@ impl Allocator<'_> {
         let mut parts = Vec::new();
         let mut from = first.addr;
         for run in &runs {
-            push(&mut parts, Part::empty(from, run.addr - from, State::Unmapped));
+            push(&mut parts, Stretch::empty(from, run.addr - from, State::Unmapped));
             for part in parts_of(initial, run) {
                 push(&mut parts, part);
             }
@@ -79,14 +79,14 @@ impl Allocator<'_> {
             self.counters.reserved_bytes.add(run.size);
         }
         let past_end = first.addr.saturating_add(size);
-        push(&mut parts, Part::empty(from, past_end.saturating_sub(from), State::Unmapped));
+        push(&mut parts, Stretch::empty(from, past_end.saturating_sub(from), State::Unmapped));
         let id = self.add_segment(first.addr, size, page);
         self.lay(id, list, &parts);
         runs.len()
     }
 
     /// Make the blocks of a segment.
-    fn lay(&mut self, segment: u32, list: u32, parts: &[Part]) {
+    fn lay(&mut self, segment: u32, list: u32, parts: &[Stretch]) {
         let mut last = NONE;
         for part in parts {
             let block = Block::alone((part.addr, part.size), segment, list, part.state);
@@ -111,25 +111,31 @@ fn list_of(segment: &InitialSegment) -> u32 {
 }
 
 /// The blocks of a segment, and the free parts between them.
-fn parts_of(initial: &InitialState, segment: &InitialSegment) -> Vec<Part> {
+fn parts_of(initial: &InitialState, segment: &InitialSegment) -> Vec<Stretch> {
     let mut parts = Vec::new();
     let mut from = segment.addr;
     let past_end = segment.addr.saturating_add(segment.size);
     for block in &initial.blocks[segment.blocks.clone()] {
-        push(&mut parts, Part::empty(from, block.addr.saturating_sub(from), State::Free));
+        push(&mut parts, Stretch::empty(from, block.addr.saturating_sub(from), State::Free));
         let state = if block.is_pending { State::Pending } else { State::Live };
         push(
             &mut parts,
-            Part { addr: block.addr, size: block.size, state, requested: block.requested, slot: block.slot },
+            Stretch {
+                addr: block.addr,
+                size: block.size,
+                state,
+                requested: block.requested,
+                slot: block.slot,
+            },
         );
         from = block.addr.saturating_add(block.size);
     }
-    push(&mut parts, Part::empty(from, past_end.saturating_sub(from), State::Free));
+    push(&mut parts, Stretch::empty(from, past_end.saturating_sub(from), State::Free));
     parts
 }
 
 /// Append a part, joined with the one before where both are empty.
-fn push(parts: &mut Vec<Part>, part: Part) {
+fn push(parts: &mut Vec<Stretch>, part: Stretch) {
     if part.size == 0 {
         return;
     }

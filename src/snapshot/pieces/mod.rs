@@ -19,7 +19,7 @@ pub(crate) use rows::Rows;
 use super::builder::Builder;
 use super::containers::ListState;
 use super::keys::RecordKind;
-use crate::pickle::{ErrorKind, Handle, Kind, PieceSink, Place, Value};
+use crate::pickle::{ErrorKind, Handle, Kind, PieceSink, SinkMark, Value};
 
 impl PieceSink for Builder {
     type Rows = Rows;
@@ -44,7 +44,7 @@ impl PieceSink for Builder {
         records.kind == RecordKind::Event && self.events_before_pieces <= records.len()
     }
 
-    fn take_rows(&mut self, list: Handle, waiting: &[Value], place: &Place) -> Option<Rows> {
+    fn take_rows(&mut self, list: Handle, waiting: &[Value], place: &SinkMark) -> Option<Rows> {
         let rows = self.rows(list, waiting, place);
         self.forget_piece();
         rows

@@ -1,7 +1,7 @@
 //! The content of a piece.
 
 use crate::model::{EventTable, Frame, FrameId, FxInfo, PoolKey, StrId};
-use crate::pickle::{Handle, Kind, Place, Value};
+use crate::pickle::{Handle, Kind, SinkMark, Value};
 use crate::snapshot::builder::Builder;
 use crate::snapshot::containers::{DictState, Dicts, ListState, Lists};
 use crate::snapshot::extent::Extent;
@@ -33,7 +33,7 @@ pub struct Rows {
 
 impl Builder {
     /// What was received up to `place`, with the events of `list` and those that are `waiting` as its rows.
-    pub(super) fn rows(&mut self, list: Handle, waiting: &[Value], place: &Place) -> Option<Rows> {
+    pub(super) fn rows(&mut self, list: Handle, waiting: &[Value], place: &SinkMark) -> Option<Rows> {
         let (known, taken) = (self.known?, self.taken);
         let [dicts, lists, events, notes] = place.map(|n| n as usize);
         // What comes behind the place is decoded again; rows and notes must not come twice.

@@ -10,7 +10,7 @@ mod tensors;
 #[cfg(test)]
 mod tests;
 
-pub use part::{AsRecorded, DevicePart, EventRows, Part, Rewrite, TextKind};
+pub use part::{AsRecorded, DevicePart, EventRows, Rewrite, SnapshotPart, TextKind};
 
 use output::Output;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use std::io::{self, Write};
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_pickle<W: Write>(out: W, part: &Part<'_>) -> io::Result<W> {
+pub fn write_pickle<W: Write>(out: W, part: &SnapshotPart<'_>) -> io::Result<W> {
     let mut output = Output::new(out, part)?;
     output.snapshot()?;
     output.finish()

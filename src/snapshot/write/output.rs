@@ -1,6 +1,6 @@
 //! Values that snapshots share: keys, texts, frames and stacks, each written once.
 
-use super::part::{Part, TextKind};
+use super::part::{SnapshotPart, TextKind};
 use crate::model::{Frame, FrameId, FxInfo, StackId, StrId, StringTable};
 use crate::pickle::{BATCH_ITEMS, MemoId, Writer};
 use crate::snapshot::keys::Key;
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 /// A pickle in progress.
 pub(super) struct Output<'a, W> {
-    pub(super) part: &'a Part<'a>,
+    pub(super) part: &'a SnapshotPart<'a>,
     pub(super) pickle: Writer<W>,
     keys: [Option<MemoId>; Key::COUNT],
     /// Texts to write; their names in the memo by their ids here, once they are written.
@@ -25,7 +25,7 @@ pub(super) struct Output<'a, W> {
 }
 
 impl<'a, W: Write> Output<'a, W> {
-    pub(super) fn new(out: W, part: &'a Part<'a>) -> io::Result<Self> {
+    pub(super) fn new(out: W, part: &'a SnapshotPart<'a>) -> io::Result<Self> {
         let snapshot = part.snapshot;
         Ok(Self {
             part,

@@ -97,7 +97,7 @@ impl DevicePart<'_> {
 }
 
 /// A part of a snapshot.
-pub struct Part<'a> {
+pub struct SnapshotPart<'a> {
     /// The snapshot, which has the texts, frames and stacks.
     pub snapshot: &'a Snapshot,
     /// Its devices, ascending.
@@ -110,13 +110,13 @@ pub struct Part<'a> {
     pub rewrite: Box<dyn Rewrite + 'a>,
 }
 
-impl Part<'_> {
+impl SnapshotPart<'_> {
     pub(super) fn keeps(&self, frame: FrameId) -> bool {
         self.keeps_frame.get(frame.index()).copied().unwrap_or(true)
     }
 }
 
-impl std::fmt::Debug for Part<'_> {
+impl std::fmt::Debug for SnapshotPart<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Part").field("devices", &self.devices).finish_non_exhaustive()
     }

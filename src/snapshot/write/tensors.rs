@@ -1,7 +1,7 @@
 //! Tensors that the recorder noted, as far as the part has something at their addresses.
 
 use super::output::Output;
-use super::part::{Part, TextKind};
+use super::part::{SnapshotPart, TextKind};
 use crate::model::{DeviceId, RecordedTensor};
 use crate::snapshot::keys::Key;
 use foldhash::HashSet;
@@ -50,7 +50,7 @@ impl<W: Write> Output<'_, W> {
 }
 
 /// Addresses of the part's events and blocks.
-fn addresses(part: &Part<'_>) -> HashSet<u64> {
+fn addresses(part: &SnapshotPart<'_>) -> HashSet<u64> {
     let mut found = HashSet::default();
     for device in &part.devices {
         let events = &device.timeline.events;

@@ -1,6 +1,6 @@
 //! Every key that a snapshot can have is written and read again.
 
-use super::{AsRecorded, DevicePart, EventRows, Part, write_pickle};
+use super::{AsRecorded, DevicePart, EventRows, SnapshotPart, write_pickle};
 use crate::model::{
     Action, Anchor, Annotation, Block, BlockState, DeviceId, Event, EventTable, Frame, FxInfo, PoolKey,
     Segment, SegmentTable, Setting, SettingValue, Snapshot, Timeline, TimelineInput,
@@ -20,7 +20,7 @@ fn rewritten(snapshot: &Snapshot) -> Snapshot {
         events: EventRows::Range(0..timeline.events.len() as u32),
         segments: timeline.segments.clone(),
     };
-    let part = Part {
+    let part = SnapshotPart {
         snapshot,
         devices: snapshot.timelines.iter().map(device).collect(),
         annotations: snapshot.annotations.clone(),
@@ -147,7 +147,7 @@ fn parts_that_are_used_again_are_written_once() {
         events: EventRows::Range(0..5000),
         segments: SegmentTable::default(),
     };
-    let part = Part {
+    let part = SnapshotPart {
         snapshot: &snapshot,
         devices: snapshot.timelines.iter().map(device).collect(),
         annotations: Vec::new(),
