@@ -34,6 +34,7 @@ mod json_snapshots;
 mod layering;
 mod loading;
 mod memory;
+mod names;
 mod notes;
 mod outputs;
 mod pages;

@@ -89,6 +89,12 @@ impl SourceTree {
         self.modules.insert(path, module);
     }
 
+    /// The files whose production code declares an item of some name.
+    pub(crate) fn files_that_declare(&self, name: &str) -> Vec<&Path> {
+        let declares = |module: &&Module| module.items.contains(name);
+        self.modules.values().filter(declares).map(|module| module.file.as_path()).collect()
+    }
+
     /// The module that declares what `path` names, as seen from `from`; `None` for other packages.
     /// Names that are only handed on are followed to where they are declared.
     pub(crate) fn declaring(&self, from: &[String], path: &[String]) -> Option<Vec<String>> {

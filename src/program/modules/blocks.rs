@@ -6,7 +6,7 @@ use super::call_tree::{CallTree, NodeIx};
 use super::functions::{Function, Functions};
 use super::kept::Kept;
 use super::left::Left;
-use super::places::{Place, places};
+use super::places::{Nesting, places};
 use super::rounds::{rounds, rounds_within};
 use crate::model::{AllocId, FrameId};
 use crate::program::frames::CallFrames;
@@ -56,7 +56,7 @@ struct Search<'a> {
     has_parts: Vec<bool>,
     /// Whether a node calls a module, directly or not.
     calls_modules: Vec<bool>,
-    places: Vec<Place>,
+    places: Vec<Nesting>,
     kept: &'a Kept<'a>,
 }
 
@@ -188,7 +188,7 @@ impl<'a> Search<'a> {
     }
 
     fn may_be_block(&self, round: &Round) -> bool {
-        self.places[round.node] != Place::Outside
+        self.places[round.node] != Nesting::Outside
             && self.are_parts(&round.items)
             && self.kept(&round.items) != 0
     }
