@@ -124,6 +124,7 @@ rules! {
         "made in an Optimizer.step that is not over; nothing shows that it will be given back";
     UnfinishedStepDrops "unfinished-step-drops" Stack Inferred [Events] Size []
         "made in an Optimizer.step that is not over; such steps usually give it back";
+    GradientCode "gradient-code" Stack Seen [Stacks] Frame [] "made as a buffer of gradients, or as a copy of them";
     CommCode "comm-code" Stack Seen [Stacks] Frame [] "allocated by communication code";
     BatchCode "batch-code" Stack Seen [Stacks] Frame []
         "allocated where batches are loaded or brought to the device";
