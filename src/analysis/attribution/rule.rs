@@ -163,7 +163,7 @@ rules! {
     CopyOfParameters "copy-of-parameters" Structure Inferred [Stacks Events] Blocks [KeptBeforeCalls KeptOutside BetweenSteps Result]
         "as large as the parameters, in several sizes, but not made as a part of a module: probably a copy";
     EqualBlocks "equal-blocks" Structure Inferred [Stacks Events] Blocks
-        [KeptBeforeCalls KeptOutside InputOfCall InputLikeOthers Result CopyOfParameters]
+        [WeightCode KeptBeforeCalls KeptOutside InputOfCall InputLikeOthers Result CopyOfParameters]
         "one of many equal blocks made before the first call, in a recording without training";
     ReplacesParameter "replaces-parameter" Structure Inferred [Stacks Events] Other
         [ModuleCall KeptAfterStep UnfinishedStepKeeps GoneWithStep UnfinishedStepDrops Perturbed InputOfCall InputLikeOthers KeptBeforeCalls
