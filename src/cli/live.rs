@@ -30,8 +30,8 @@ const TEXT_ROWS: usize = 30;
   oomscope live snapshot.pickle --at oom --filter 'size>100MB stack:attention'
   oomscope live snapshot.pickle --at peak-of:iteration:3 --filter 'phase:forward'
 
-Sizes are in bytes as requested, without rounding. Stacks are innermost first, and empty where none
-was recorded; 'frames_left_out' counts the frames that --frames does not show."
+Sizes are in bytes as requested, without rounding; those of pinned host memory are rounded to powers
+of two. Stacks are innermost first, and empty where none was recorded; 'frames_left_out' counts the frames that --frames does not show."
 )]
 pub(super) struct LiveArgs {
     #[command(flatten)]

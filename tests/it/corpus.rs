@@ -37,14 +37,13 @@ const MISTAKEN: [(&str, &str); 9] = [
 ];
 
 /// Rules that decide nothing in any of the recordings: `declared.rs` and tests beside the rules show them at work.
-const SILENT: [RuleId; 12] = [
+const SILENT: [RuleId; 11] = [
     RuleId::UserRule,
     RuleId::Recorded,
     RuleId::Metadata,
     RuleId::UnfinishedStepDrops,
     RuleId::Perturbed,
     RuleId::StackOnly,
-    RuleId::EqualBlocks,
     RuleId::WorkspaceSize,
     RuleId::OldBucket,
     RuleId::GoneInStep,

@@ -124,6 +124,7 @@ rules! {
         "made in an Optimizer.step that is not over; nothing shows that it will be given back";
     UnfinishedStepDrops "unfinished-step-drops" Stack Inferred [Events] Size []
         "made in an Optimizer.step that is not over; such steps usually give it back";
+    GradientCode "gradient-code" Stack Seen [Stacks] Frame [] "made as a buffer of gradients, or as a copy of them";
     CommCode "comm-code" Stack Seen [Stacks] Frame [] "allocated by communication code";
     BatchCode "batch-code" Stack Seen [Stacks] Frame []
         "allocated where batches are loaded or brought to the device";
@@ -162,7 +163,7 @@ rules! {
     CopyOfParameters "copy-of-parameters" Structure Inferred [Stacks Events] Blocks [KeptBeforeCalls KeptOutside BetweenSteps Result]
         "as large as the parameters, in several sizes, but not made as a part of a module: probably a copy";
     EqualBlocks "equal-blocks" Structure Inferred [Stacks Events] Blocks
-        [KeptBeforeCalls KeptOutside InputOfCall InputLikeOthers Result CopyOfParameters]
+        [WeightCode KeptBeforeCalls KeptOutside InputOfCall InputLikeOthers Result CopyOfParameters]
         "one of many equal blocks made before the first call, in a recording without training";
     ReplacesParameter "replaces-parameter" Structure Inferred [Stacks Events] Other
         [ModuleCall KeptAfterStep UnfinishedStepKeeps GoneWithStep UnfinishedStepDrops Perturbed InputOfCall InputLikeOthers KeptBeforeCalls

@@ -8,7 +8,8 @@ use crate::analysis::{
 use crate::app::device::Derived;
 use crate::app::device::figures::Figures;
 use crate::model::{
-    AllocId, Allocation, Event, Moment, PoolKey, Recording, ReservedRange, Snapshot, StrId, Timeline,
+    AllocId, Allocation, DeviceId, Event, Moment, PoolKey, Recording, ReservedRange, Snapshot, StrId,
+    Timeline,
 };
 use crate::{report, units};
 
@@ -93,6 +94,9 @@ fn block(timeline: &Timeline, allocation: &Allocation) -> String {
         && let Some(block) = blocks.find(|block| block.is_active())
     {
         let waste = block.size.saturating_sub(allocation.size);
+        if timeline.device == DeviceId::HOST && waste == 0 {
+            return format!("{}, rounded up to a power of two", units::bytes_exact(block.size));
+        }
         return format!("{}, of which {} rounding", units::bytes_exact(block.size), units::bytes(waste));
     }
     let least = allocation.size.saturating_add(BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;

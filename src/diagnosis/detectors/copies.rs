@@ -11,7 +11,7 @@ use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::{name, say};
 use crate::diagnosis::share::{MOST, MUCH, NEARLY_ALL, WORTH};
 use crate::diagnosis::sum::SaturatingSum as _;
-use crate::model::{Allocation, StackId};
+use crate::model::{Allocation, DeviceId, StackId};
 use foldhash::HashMap;
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -88,8 +88,8 @@ impl<'a> Set<'a> {
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
-    // Copies that each iteration adds are the verdict.
-    if assessment.is_leak() {
+    // Copies that each iteration adds are the verdict, and pinned memory of the host takes no room on the device.
+    if assessment.is_leak() || case.timeline.device == DeviceId::HOST {
         return Vec::new();
     }
     let is_weight = |a: &&Allocation| {

@@ -30,11 +30,16 @@ impl Activity {
     fn in_part(part: Part) -> Self {
         match part {
             Part::Nothing => Self::Nothing,
-            Part::Load | Part::Restore | Part::Comm | Part::Workspace => Self::Aside,
+            Part::Load
+            | Part::Restore
+            | Part::FlatBuffer
+            | Part::MainParameters
+            | Part::Comm
+            | Part::Workspace => Self::Aside,
             Part::Call => Self::Call,
             Part::Backward | Part::Recompute => Self::Backward,
             Part::State | Part::Foreach | Part::Step => Self::Step,
-            Part::ZeroGrad | Part::BetweenSteps => Self::Gradients,
+            Part::ZeroGrad | Part::GradientCopy | Part::BetweenSteps => Self::Gradients,
             Part::Data => Self::Data,
             Part::Main => Self::Main,
         }

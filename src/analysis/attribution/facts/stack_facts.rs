@@ -28,6 +28,12 @@ pub(in crate::analysis) enum Part {
     ZeroGrad,
     /// Gradients are scaled or clipped.
     BetweenSteps,
+    /// One buffer is made for all parameters, and one for their gradients.
+    FlatBuffer,
+    /// An optimizer makes parameters of its own.
+    MainParameters,
+    /// Gradients are copied.
+    GradientCopy,
     /// Communication buffers.
     Comm,
     /// A batch is loaded or brought to the device.

@@ -1,6 +1,7 @@
 //! The role of a frame, by its file and function.
 
 use super::distributed;
+use super::megatron;
 use super::role::Role;
 use crate::analysis::stacks::language::is_python;
 use crate::analysis::stacks::site::is_recorder;
@@ -125,6 +126,10 @@ fn library_role(file: &str, name: &str) -> Role {
             _ => Role::Neutral,
         };
     }
+    if let Some(inner) = megatron::path_in_megatron(file) {
+        let plain = name.rsplit('.').next().unwrap_or(name);
+        return megatron::megatron_role(inner, plain).unwrap_or(Role::Neutral);
+    }
     if let Some(at) = file.rfind("-packages/") {
         let plain = name.rsplit('.').next().unwrap_or(name);
         return package_role(&file[at + "-packages/".len()..], plain);
@@ -190,7 +195,7 @@ fn package_role(inner: &str, name: &str) -> Role {
         "bitsandbytes" | "apex" | "deepspeed" | "torchao" if rest.contains("optim") => {
             if name.contains("init") || name.contains("state") { Role::State } else { Role::Step }
         }
-        "deepspeed" | "megatron" if rest.contains("comm") => Role::Comm,
+        "deepspeed" if rest.contains("comm") => Role::Comm,
         _ => Role::Neutral,
     }
 }

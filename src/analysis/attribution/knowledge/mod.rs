@@ -2,6 +2,7 @@
 
 mod distributed;
 mod frame_role;
+mod megatron;
 mod name_hint;
 mod optimizer;
 mod role;

@@ -43,6 +43,12 @@ pub(in crate::analysis) enum Role {
     Engine,
     /// Activation checkpointing.
     Checkpoint,
+    /// One buffer is made for all parameters, and one for their gradients.
+    FlatBuffer,
+    /// An optimizer makes parameters of its own, in another precision.
+    MainParameters,
+    /// Gradients are copied, to those of an optimizer's own parameters.
+    GradientCopy,
     /// Buffers of `DistributedDataParallel`, FSDP and collectives.
     Comm,
     /// FSDP puts a parameter together from its shards for a moment, maybe within the backward.

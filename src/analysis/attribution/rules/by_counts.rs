@@ -5,12 +5,11 @@
 
 use super::placed_blocks::PlacedBlock;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
-use crate::analysis::attribution::thresholds::{MIN_AGREEING_SIZES, NEGLIGIBLE_PART};
+use crate::analysis::attribution::thresholds::{
+    ADAM_BLOCKS, DIFFERENT_PART, MIN_AGREEING_SIZES, NEGLIGIBLE_PART,
+};
 use crate::analysis::attribution::{Category, RuleId};
 use std::collections::BTreeMap;
-
-/// Blocks for each parameter with Adam before gradients are dropped: itself, its gradient, two moments.
-const ADAM_BLOCKS: usize = 4;
 
 /// Fewer layers may be as many as training keeps blocks.
 const MIN_MODEL_LAYERS: usize = 6;
@@ -20,9 +19,6 @@ const MAX_OUTSIDE_LAYERS: usize = 2;
 
 /// Activations leave holes between them; weights that are loaded leave at most one part in this many of all bytes.
 const HOLE_PART: i64 = 20;
-
-/// Sizes that come again in the same order may differ in one block in this many.
-const DIFFERENT_LAYERS_PART: usize = 10;
 
 type BlocksBySize = BTreeMap<i64, Vec<PlacedBlock>>;
 
@@ -70,7 +66,7 @@ fn are_equal_layers(placed: &[PlacedBlock], divisor: usize) -> bool {
     let repeat = |parts: usize| {
         let later = large.get(large.len() / parts..).unwrap_or_default();
         let alike = large.iter().zip(later).filter(|(a, b)| a == b).count();
-        later.len() - later.len() / DIFFERENT_LAYERS_PART <= alike
+        later.len() - later.len() / DIFFERENT_PART <= alike
     };
     (2..=divisor).filter(|&parts| divisor.is_multiple_of(parts)).any(repeat)
 }

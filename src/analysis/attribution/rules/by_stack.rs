@@ -35,6 +35,12 @@ fn verdict(view: &View<'_>, habits: &Habits, id: AllocId) -> Option<Verdict> {
         Part::State | Part::Foreach | Part::Step => {
             return Some(in_step(view, habits, id, stack, facts.part));
         }
+        Part::FlatBuffer if habits.last_buffer_lines.contains(&stack) => {
+            (Category::Gradient, RuleId::GradientCode)
+        }
+        Part::FlatBuffer => (Category::Parameter, RuleId::ModuleLoad),
+        Part::MainParameters => (Category::OptimizerState, RuleId::StateSetup),
+        Part::GradientCopy => (Category::Gradient, RuleId::GradientCode),
         Part::Comm => (Category::Comm, RuleId::CommCode),
         Part::Data => (Category::Input, RuleId::BatchCode),
         Part::Workspace => (Category::Temporary, RuleId::WorkspaceCode),
@@ -91,6 +97,8 @@ struct Habits {
     /// Whether the step that the trace ends in ran out of memory.
     is_step_cut: bool,
     in_steps: HashMap<StackId, StepFate>,
+    /// Stacks that make buffers of gradients: the last that a function makes is theirs, and those before are of parameters.
+    last_buffer_lines: HashSet<StackId>,
     /// Stacks of keys and values.
     kept_per_layer: HashSet<StackId>,
 }
@@ -100,7 +108,13 @@ impl Habits {
         let unfinished = view.device.step_spans.unfinished();
         let last_oom = view.timeline.ooms.last();
         let is_step_cut = unfinished.zip(last_oom).is_some_and(|(step, oom)| step.0 <= oom.event.0);
-        let mut out = Self { is_step_cut, kept_per_layer: kept_per_layer::stacks(view), ..Self::default() };
+        let kept_per_layer = kept_per_layer::stacks(view);
+        let mut out = Self {
+            is_step_cut,
+            kept_per_layer,
+            last_buffer_lines: last_buffer_lines(view),
+            ..Self::default()
+        };
         for (id, made) in view.new_ids() {
             if view.device.activities.at(made.0) == Activity::Step {
                 out.note_in_step(view, id, made);
@@ -131,4 +145,17 @@ impl Habits {
             Verdict::new(Category::OptimizerState, RuleId::UnfinishedStepKeeps)
         }
     }
+}
+
+/// Of each function that makes flat buffers for the same caller, the stack of what it made last.
+fn last_buffer_lines(view: &View<'_>) -> HashSet<StackId> {
+    let mut last: HashMap<u32, StackId> = HashMap::default();
+    for id in view.ids() {
+        let stack = view.stack(id);
+        let facts = view.facts_of(stack);
+        if facts.part == Part::FlatBuffer {
+            last.insert(facts.calling_code, stack);
+        }
+    }
+    last.into_values().collect()
 }

@@ -1,13 +1,11 @@
 //! Blocks that calls of a model keep for the next ones, where nothing trains: keys and values, one of each for every layer.
 
 use crate::analysis::attribution::facts::Activity;
+use crate::analysis::attribution::thresholds::MIN_LAYERS;
 use crate::analysis::attribution::view::View;
 use crate::model::{AllocId, StackId};
 use foldhash::HashSet;
 use std::collections::BTreeMap;
-
-/// Fewer layers make pairs by chance.
-const MIN_CACHED_LAYERS: usize = 4;
 
 /// Autocast's copies of weights are this many times smaller: half precision of 32 bits, or 8 bits of them.
 const CAST_TIMES: [i64; 2] = [2, 4];
@@ -50,7 +48,7 @@ impl KeptByStack {
     fn is_per_layer(&self) -> bool {
         let replaced = self.kept.iter().filter(|(_, freed)| freed.is_some()).count();
         let most = self.most_at_a_time();
-        MIN_CACHED_LAYERS <= self.most_of_call || (MIN_CACHED_LAYERS <= most && most <= replaced)
+        MIN_LAYERS <= self.most_of_call || (MIN_LAYERS <= most && most <= replaced)
     }
 }
 

@@ -13,6 +13,7 @@ mod ddp_buckets;
 mod declared;
 #[cfg(test)]
 mod declared_tests;
+mod function_blocks;
 mod gradient_sizes;
 mod implausible_state;
 mod kept_per_layer;
@@ -25,6 +26,7 @@ mod old_pairs;
 mod old_unpaired;
 mod own_optimizer;
 mod parameter_sized;
+mod parameter_sweeps;
 mod parameters_by_gradients;
 #[cfg(test)]
 mod parameters_by_gradients_tests;

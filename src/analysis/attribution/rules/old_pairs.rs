@@ -29,7 +29,7 @@ pub(super) fn claim(view: &View<'_>, old: &[AllocId], claims: &mut Claims) {
 }
 
 /// Blocks by size, older addresses first.
-fn blocks_by_size(view: &View<'_>, ids: &[AllocId]) -> BlocksBySize {
+pub(super) fn blocks_by_size(view: &View<'_>, ids: &[AllocId]) -> BlocksBySize {
     let mut out = BlocksBySize::new();
     for &id in ids {
         out.entry(view.size(id)).or_default().push(id);
@@ -51,7 +51,7 @@ fn claim_by_size(
         match training.split(size, ids.len()) {
             Some(split) => {
                 // Which of several blocks of a size are the parameters, only their order tells.
-                if view.order.is_shown() || split.parameters == ids.len() {
+                if training.are_parameters_first() || split.parameters == ids.len() {
                     claim_split(size, ids, split, claims);
                 }
                 unpaired.note_parameters(ids.get(..split.parameters).unwrap_or_default());

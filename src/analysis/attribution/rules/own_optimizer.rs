@@ -2,8 +2,12 @@
 //! for its parameters are its state.
 
 use super::copied_back_parameters::may_be_mistaken;
+use super::function_blocks::{Fate, FunctionBlock, function_blocks};
+use super::gradient_sizes::lasting_gradients;
+use super::old_pairs::blocks_by_size;
+use super::parameter_sweeps::swept_parameters;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
-use crate::analysis::attribution::facts::{Activity, Part};
+use crate::analysis::attribution::facts::Activity;
 use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
@@ -27,8 +31,14 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     for &id in &parameters {
         *known.entry(view.size(id)).or_default() += 1;
     }
+    // Parameters that are older than the recording are known by their gradients, or by what goes through them.
+    let old_kept: Vec<AllocId> = view.old_ids().filter(|&id| view.is_live_at_end(id)).collect();
+    let swept = swept_parameters(view, &blocks_by_size(view, &old_kept));
+    for (size, count) in lasting_gradients(view, claims).into_iter().chain(swept) {
+        known.entry(size).or_insert(count);
+    }
     let lines = lines_per_parameter(view, &known);
-    let Some(first) = first_step(view, &lines, parameters.len()) else { return };
+    let Some(first) = first_step(view, &lines, &parameters) else { return };
     let ends = ends_of_steps(view);
     let is_kept = |id: AllocId, made: EventIx| {
         let end = ends.get(ends.partition_point(|&end| end <= made.0));
@@ -40,7 +50,10 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         written.map(|&(_, made)| made).next()
     };
     // Parameters that are updated in place are never given back.
-    let are_replaced = parameters.iter().any(|&id| view.free_event(id).is_some_and(|freed| first < freed.0));
+    let is_replaced = |&id: &AllocId| view.free_event(id).is_some_and(|freed| first < freed.0);
+    let mut old = view.old_ids().filter(|&id| known.contains_key(&view.size(id))).peekable();
+    let are_replaced = parameters.iter().any(is_replaced)
+        || (parameters.is_empty() && old.peek().is_some() && old.all(|id| view.free_event(id).is_some()));
     let last = lines.values().filter_map(writes).max().filter(|_| are_replaced);
     let mut found = Vec::new();
     for line in lines.values() {
@@ -65,17 +78,16 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     }
 }
 
-/// The lines all of whose blocks are as large as parameters, in several sizes.
+/// The lines all of whose blocks are as large as parameters, in several sizes, scratch aside.
 fn lines_per_parameter(view: &View<'_>, known: &HashMap<i64, usize>) -> BTreeMap<StackId, Line> {
     let mut lines: BTreeMap<StackId, Line> = BTreeMap::new();
-    for (id, made) in view.new_ids() {
-        let stack = view.timeline.events.stack(made);
-        if view.facts_of(stack).part == Part::Main {
-            let new = || Line { blocks: Vec::new(), sizes: BTreeSet::new() };
-            let line = lines.entry(stack).or_insert_with(new);
-            line.blocks.push((id, made));
-            line.sizes.insert(view.size(id));
-        }
+    let is_other = |block: &FunctionBlock| !known.contains_key(&view.size(block.id));
+    for block in function_blocks(view).iter().filter(|&block| block.fate != Fate::Scratch || !is_other(block))
+    {
+        let new = || Line { blocks: Vec::new(), sizes: BTreeSet::new() };
+        let line = lines.entry(view.stack(block.id)).or_insert_with(new);
+        line.blocks.push((block.id, block.made));
+        line.sizes.insert(view.size(block.id));
     }
     lines.retain(|_, line| {
         MIN_AGREEING_SIZES <= line.sizes.len() && line.sizes.iter().all(|size| known.contains_key(size))
@@ -83,12 +95,15 @@ fn lines_per_parameter(view: &View<'_>, known: &HashMap<i64, usize>) -> BTreeMap
     lines
 }
 
-/// The first event at which the program writes parameters: after a backward, or, where there is none, between calls of what
-/// it optimizes, again and again.
-fn first_step(view: &View<'_>, lines: &BTreeMap<StackId, Line>, parameters: usize) -> Option<u32> {
+/// The first event at which the program writes parameters: after a backward, or, where there is none, again and again once
+/// what it optimizes has been called, or made if that are functions that call no module.
+fn first_step(view: &View<'_>, lines: &BTreeMap<StackId, Line>, parameters: &[AllocId]) -> Option<u32> {
     let backward = view.device.backward_spans.first_event();
-    let begins = backward.or_else(|| view.device.calls.first().map(|call| call.start))?;
-    let writes = |line: &&Line| backward.is_some() || parameters < line.blocks.len();
+    let call = || view.device.calls.first().map(|call| call.start);
+    let last_made = || parameters.iter().filter_map(|&id| view.alloc_event(id)).map(|made| made.0).max();
+    let is_late = || view.old_ids().next().map(|_| 0);
+    let begins = backward.or_else(call).or_else(last_made).or_else(is_late)?;
+    let writes = |line: &&Line| backward.is_some() || parameters.len() < line.blocks.len();
     let made = lines.values().filter(writes).flat_map(|line| &line.blocks).map(|&(_, made)| made.0);
     made.filter(|&made| begins < made).min()
 }

@@ -3,13 +3,12 @@
 
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::{Part, StackTrait};
+use crate::analysis::attribution::thresholds::{MIN_AGREEING_SIZES, MIN_LAYERS};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, StackId};
+use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
-
-/// Fewer equal blocks of one line may be anything.
-const MIN_EQUAL: usize = 4;
 
 /// Claim equal blocks as caches.
 pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
@@ -21,15 +20,15 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         let stack = view.stack(id);
         let facts = view.facts_of(stack);
         let Verdict { category, rule } = claims.verdict(id);
-        let may_be_mistaken =
-            rule == RuleId::Nothing || matches!(category, Category::Input | Category::Other);
+        let may_be_mistaken = matches!(rule, RuleId::Nothing | RuleId::WeightCode)
+            || matches!(category, Category::Input | Category::Other);
         if may_be_mistaken && facts.has(StackTrait::InInit) && facts.part == Part::Main {
             lines.entry((stack, view.size(id))).or_default().push(id);
         }
     }
     // Keys and values may be made by two lines.
     let mut by_size: BTreeMap<i64, Vec<AllocId>> = BTreeMap::new();
-    for ((_, size), ids) in lines.into_iter().filter(|(_, ids)| MIN_EQUAL <= ids.len()) {
+    for ((_, size), ids) in lines.into_iter().filter(|(_, ids)| MIN_LAYERS <= ids.len()) {
         by_size.entry(size).or_default().extend(ids);
     }
     for (size, ids) in by_size {
@@ -41,9 +40,19 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     }
 }
 
-/// The allocations after the last parameter that a module made and that stays.
+/// The allocations after the last parameter that a module, or a line of the program's own that makes several sizes, made and
+/// that stays; none where the program has neither.
 fn after_parameters(view: &View<'_>, claims: &Claims) -> impl Iterator<Item = AllocId> + use<> {
-    let is_parameter = |id: &AllocId| claims.is_by(*id, RuleId::ModuleLoad) && view.free_event(*id).is_none();
+    let mut sizes: HashMap<StackId, HashSet<i64>> = HashMap::default();
+    for id in view.ids().filter(|&id| claims.is_by(id, RuleId::WeightCode)) {
+        sizes.entry(view.stack(id)).or_default().insert(view.size(id));
+    }
+    let makes_several = |id| sizes.get(&view.stack(id)).is_some_and(|of| MIN_AGREEING_SIZES <= of.len());
+    let is_parameter = |id: &AllocId| match claims.verdict(*id).rule {
+        RuleId::ModuleLoad => view.free_event(*id).is_none(),
+        RuleId::WeightCode => makes_several(*id),
+        _ => false,
+    };
     let last = view.ids().rev().find(is_parameter);
-    view.ids().skip(last.map_or(0, |id| id.index() + 1))
+    view.ids().skip(last.map_or(if sizes.is_empty() { 0 } else { usize::MAX }, |id| id.index() + 1))
 }

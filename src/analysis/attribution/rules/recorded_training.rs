@@ -2,20 +2,17 @@
 //! size it keeps for a parameter.
 
 use super::gradient_sizes::{CountBySize, lasting_gradients};
+use super::parameter_sweeps::swept_parameters;
 use crate::analysis::attribution::Category;
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::Activity;
 use crate::analysis::attribution::knowledge::Optimizer;
-use crate::analysis::attribution::thresholds::NEGLIGIBLE_PART;
+use crate::analysis::attribution::thresholds::{ADAM_BLOCKS, NEGLIGIBLE_PART};
 use crate::analysis::attribution::view::View;
 use crate::analysis::segments::address_order::AddressKey;
 use crate::model::AllocId;
 use crate::model::allocator_sizes::SMALL_SIZE;
 use std::collections::BTreeMap;
-
-/// More blocks than this for each parameter, of an optimizer that is not known, are something else, too: Adam's two states
-/// and a gradient make four with the parameter.
-const MAX_BLOCKS_PER_PARAMETER: usize = 4;
 
 /// Tensors of state for each parameter where the optimizer does not show: Adam and its like are the usual ones.
 const USUAL_STATES: usize = 2;
@@ -40,6 +37,8 @@ pub(super) struct RecordedTraining<'a> {
     view: &'a View<'a>,
     /// Gradients that stay after a backward.
     pub(super) gradients: CountBySize,
+    /// Parameters by size: as many as gradients, or, where nothing computes any, as the program's own lines go through.
+    parameters: CountBySize,
     /// Gradients that do not stay, where none does though there are backwards. Those that are set to zero rather than
     /// dropped are as old as the rest.
     passing_gradients: CountBySize,
@@ -61,6 +60,8 @@ pub(super) struct RecordedTraining<'a> {
 impl<'a> RecordedTraining<'a> {
     pub(super) fn of(view: &'a View<'a>, claims: &Claims, by_size: &BlocksBySize) -> Self {
         let gradients = lasting_gradients(view, claims);
+        let parameters =
+            if gradients.is_empty() { swept_parameters(view, by_size) } else { gradients.clone() };
         let passing_gradients = if gradients.is_empty() {
             count_new(view, |id| claims.is(id, Category::Gradient))
         } else {
@@ -82,6 +83,7 @@ impl<'a> RecordedTraining<'a> {
             keeps_maximum: !has_copy_first(view, by_size, &gradients),
             guessed: if !shows_gradients && may_train(view) { guess_blocks(by_size) } else { 1 },
             gradients,
+            parameters,
             passing_gradients,
         }
     }
@@ -96,6 +98,13 @@ impl<'a> RecordedTraining<'a> {
         self.states.map_or(1, |states| states + 1)
     }
 
+    /// Whether addresses show which blocks are the parameters. What functions of the program's own initialise leaves room in
+    /// between, which state fills.
+    pub(super) fn are_parameters_first(&self) -> bool {
+        let are_swept = self.gradients.is_empty() && !self.parameters.is_empty();
+        self.view.order.is_shown() && (!are_swept || self.view.stacks.call_modules())
+    }
+
     fn uses_ddp(&self) -> bool {
         self.view.stacks.uses_ddp
     }
@@ -105,11 +114,11 @@ impl<'a> RecordedTraining<'a> {
         // State that a step makes anew is none of the old blocks.
         let is_made_anew = self.new_state.contains_key(&size);
         let states = if is_made_anew { 0 } else { self.states.unwrap_or(USUAL_STATES) };
-        let gradients = self.gradients.get(&size).copied().filter(|&gradients| 0 < gradients);
+        let gradients = self.parameters.get(&size).copied().filter(|&gradients| 0 < gradients);
         // Where gradients are parts of larger blocks, one of a parameter's size is a coincidence.
         let is_sure = |gradients: usize| !self.is_flat || count == gradients.saturating_mul(states + 1);
         if let Some(gradients) = gradients.filter(|&g| !self.steps_within_backward && is_sure(g)) {
-            let is_known = self.states.is_some() || count / gradients <= MAX_BLOCKS_PER_PARAMETER;
+            let is_known = self.states.is_some() || count / gradients <= ADAM_BLOCKS;
             return is_known.then(|| self.split_by_gradients(size, count, gradients));
         }
         let each = match self.passing_gradients.contains_key(&size) {

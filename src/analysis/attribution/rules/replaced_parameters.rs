@@ -3,6 +3,7 @@
 use super::copied_back_parameters::{ParameterCopies, may_be_mistaken};
 use crate::analysis::attribution::claims::{Claims, Verdict};
 use crate::analysis::attribution::facts::Part;
+use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, Moment, StackId};
@@ -12,9 +13,6 @@ use std::collections::BTreeMap;
 /// A tensor that takes the place of a parameter is made at most this many events before the parameter is freed: between
 /// the two lie the temporaries of one expression.
 const MAX_EVENTS_BETWEEN: u32 = 8;
-
-/// Within models and steps, fewer parameters in a row that a line frees for its own blocks may be chance.
-const MIN_REPLACED_IN_A_ROW: usize = 3;
 
 /// If a parameter is freed just after the program's own code has made a block of its size
 /// that stays, that block is the parameter from then on; and so is the block that takes its place.
@@ -47,7 +45,7 @@ fn replaced_in_place(view: &View<'_>, claims: &Claims, open: &[AllocId]) -> BTre
         found.push((id, successor, stack));
     }
     let is_sure = |stack| {
-        let are_many = in_a_row.get(&stack).is_some_and(|&count| MIN_REPLACED_IN_A_ROW <= count);
+        let are_many = in_a_row.get(&stack).is_some_and(|&count| MIN_AGREEING_SIZES <= count);
         view.facts_of(stack).part == Part::Main || are_many
     };
     let mut taken: HashSet<AllocId> = HashSet::default();

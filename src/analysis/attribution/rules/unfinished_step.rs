@@ -2,14 +2,11 @@
 
 use crate::analysis::attribution::claims::Verdict;
 use crate::analysis::attribution::facts::AnnouncedRange;
+use crate::analysis::attribution::thresholds::DIFFERENT_PART;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, Moment};
 use std::ops::Range;
-
-/// The step before is a pattern for the last one if at least this many tenths of their blocks have the same sizes: steps
-/// work on the same parameters in the same order.
-const SAME_TENTHS: usize = 9;
 
 /// The last step, if it failed or the recording ends in it: nothing that it made is freed yet.
 pub(super) struct UnfinishedStep {
@@ -34,7 +31,8 @@ impl UnfinishedStep {
         let pattern = before.map(|before| made_in(view, before)).filter(|before| {
             let pairs = ids.clone().zip(before.clone());
             let same = pairs.clone().filter(|&(a, b)| view.size(AllocId(a)) == view.size(AllocId(b)));
-            !before.is_empty() && pairs.count() * SAME_TENTHS <= same.count() * 10
+            let count = pairs.count();
+            !before.is_empty() && count - count / DIFFERENT_PART <= same.count()
         });
         Some(Self { ids, pattern, pattern_end: before.map_or(0, |before| before.events[1]) })
     }

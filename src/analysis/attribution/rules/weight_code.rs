@@ -1,11 +1,12 @@
 //! Functions of the program's own that make weights.
 
+use super::function_blocks::{Fate, FunctionBlock, function_blocks};
 use crate::analysis::attribution::RuleId;
 use crate::analysis::attribution::claims::Claims;
-use crate::analysis::attribution::facts::{Part, StackFacts, StackTrait};
+use crate::analysis::attribution::facts::{StackFacts, StackTrait};
 use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::view::View;
-use crate::model::{AllocId, EventIx, StackId};
+use crate::model::{AllocId, StackId};
 use foldhash::{HashMap, HashSet};
 
 /// The functions that make weights.
@@ -14,31 +15,31 @@ pub(super) struct WeightCode {
     /// train, as gradients show weights better.
     functions: HashSet<u32>,
     /// The event before which nothing is computed.
-    first_work: u32,
+    pub(super) first_work: u32,
     /// Whether modules have parameters.
     have_modules: bool,
 }
 
 impl WeightCode {
     pub(super) fn of(view: &View<'_>, claims: &Claims) -> Self {
-        let first_work = first_work(view);
         let by_modules = view.ids().filter(|&id| claims.is_by(id, RuleId::ModuleLoad));
         let by_modules: HashSet<i64> = by_modules.map(|id| view.size(id)).collect();
+        // Where gradients are computed, they show weights better.
+        let is_from_start = !view.stacks.is_compiled && view.timeline.lifetimes.initial_count() == 0;
+        let learns_from_functions = is_from_start && !view.device.has_backward();
+        let is_needed = learns_from_functions || view.device.calls.is_empty();
+        let blocks = if is_needed { function_blocks(view) } else { Vec::new() };
+        let first_work = first_work(view, &blocks);
         let mut kept: HashMap<u32, HashSet<i64>> = HashMap::default();
         let mut others: HashSet<u32> = HashSet::default();
-        for (id, made) in view.new_ids() {
-            let facts = view.facts_of(view.timeline.events.stack(made));
-            if facts.part != Part::Main {
-                continue;
-            }
-            if first_work <= made.0 || view.free_event(id).is_some() {
-                others.insert(facts.calling_code);
+        for block in blocks.iter().filter(|block| block.fate != Fate::Scratch) {
+            if first_work <= block.made.0 || block.fate == Fate::Goes {
+                others.insert(block.code);
             } else {
-                kept.entry(facts.calling_code).or_default().insert(view.size(id));
+                kept.entry(block.code).or_default().insert(view.size(block.id));
             }
         }
-        let is_from_start = !view.stacks.is_compiled && view.timeline.lifetimes.initial_count() == 0;
-        if view.device.has_backward() || !is_from_start {
+        if !learns_from_functions {
             kept.clear();
         }
         let makes_weights = |(code, sizes): &(u32, HashSet<i64>)| {
@@ -65,17 +66,15 @@ impl WeightCode {
     }
 }
 
-/// The first event of a call; without calls, of a line of the program's own that makes temporaries.
-fn first_work(view: &View<'_>) -> u32 {
+/// The first event of a call; without calls, of a line of the program's own whose blocks go.
+fn first_work(view: &View<'_>, blocks: &[FunctionBlock]) -> u32 {
     if let Some(call) = view.device.calls.first() {
         return call.start;
     }
-    let line = |event: EventIx| view.timeline.events.stack(event);
-    let is_own = |made: EventIx| view.facts_of(line(made)).part == Part::Main;
-    let freed = view.new_ids().filter(|&(id, made)| is_own(made) && view.free_event(id).is_some());
-    let temporaries: HashSet<StackId> = freed.map(|(_, made)| line(made)).collect();
-    let mut made = view.new_ids().map(|(_, made)| made);
-    made.find(|&made| temporaries.contains(&line(made))).map_or(u32::MAX, |made| made.0)
+    let line = |block: &FunctionBlock| view.timeline.events.stack(block.made);
+    let computes: HashSet<StackId> =
+        blocks.iter().filter(|block| block.fate == Fate::Goes).map(line).collect();
+    blocks.iter().find(|block| computes.contains(&line(block))).map_or(u32::MAX, |block| block.made.0)
 }
 
 #[cfg(test)]

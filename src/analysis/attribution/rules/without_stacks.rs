@@ -7,6 +7,7 @@ use super::unfinished_step::UnfinishedStep;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::{SCRATCH_EVENTS, leading_parameters};
 use crate::analysis::attribution::structure::Phase;
+use crate::analysis::attribution::thresholds::EXCESS_PART;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::AllocId;
@@ -18,10 +19,6 @@ const MAX_KEPT_PER_PARAMETER: usize = 4;
 /// Gradients are dropped in every iteration if, among the first later blocks, more than one part in this many of the
 /// parameters' bytes is freed. A copy of the model that is not trained has no gradients.
 const DROPPED_PART: i64 = 3;
-
-/// All gradients of an iteration exceed the parameters by at most one part in this many: a few blocks have their size by
-/// chance.
-const GRADIENTS_EXCESS_PART: i64 = 4;
 
 /// Two groups of blocks are apart when more than one part in this many of all events lies between them.
 const APART_PART: u32 = 8;
@@ -251,7 +248,7 @@ fn purpose_of_kept(
     {
         let is_since = |&id: &AllocId| second.start.0 <= view.timeline.lifetimes.start(id).0;
         let since_bytes = view.bytes(kept.iter().copied().filter(is_since));
-        let most_bytes = parameter_bytes.saturating_add(parameter_bytes / GRADIENTS_EXCESS_PART);
+        let most_bytes = parameter_bytes.saturating_add(parameter_bytes / EXCESS_PART);
         if since_bytes <= most_bytes {
             return KeptBlocks::GradientsFrom(second.start.0);
         }

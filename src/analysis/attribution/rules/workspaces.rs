@@ -48,10 +48,11 @@ pub(super) fn without_possible_workspaces(view: &View<'_>, ids: &[AllocId]) -> V
 /// Claim workspaces that products leave. A workspace is made together with the result of a product: the allocation before
 /// it has the same stack, in the same stream, and only the workspace stays to the end. Later products have none.
 /// Newer versions of torch make one for each product, and give it back at once: then none keeps one for good.
-/// Without stacks, a gradient of that size would look the same.
+/// Without stacks, a gradient of that size looks the same if it stays.
 pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     let mut known: HashSet<(Option<i64>, i64)> = HashSet::default();
     let mut scratch_sizes: HashSet<i64> = HashSet::default();
+    let mut product_sizes: HashSet<i64> = HashSet::default();
     let (mut found, mut scratch) = (Vec::new(), Vec::new());
     let mut before: Option<(StackId, i64)> = None;
     for (id, made) in view.new_ids() {
@@ -69,7 +70,8 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         match view.free_event(id) {
             Some(freed) if freed.0 <= made.0.saturating_add(PRODUCT_SCRATCH_EVENTS) => {
                 scratch_sizes.insert(size);
-                scratch.extend(follows_result.then_some(id));
+                product_sizes.extend(follows_result.then_some(size));
+                scratch.push((id, size));
             }
             None if follows_result && known.insert((view.timeline.events.stream(made), size)) => {
                 found.push((id, size));
@@ -81,8 +83,10 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     let last = view.timeline.lifetimes.len().checked_sub(1);
     let is_workspace =
         |(id, size): &(AllocId, i64)| !scratch_sizes.contains(size) || Some(id.index()) == last;
-    let kept = found.into_iter().filter(is_workspace).map(|(id, _)| id);
-    for id in kept.chain(scratch) {
+    let kept = found.into_iter().filter(is_workspace);
+    // Without a stack, as in a backward, only the size that products of this device are seen to have tells.
+    let scratch = scratch.into_iter().filter(|(_, size)| product_sizes.contains(size));
+    for (id, _) in kept.chain(scratch) {
         claims.claim(id, Verdict::new(Category::Temporary, RuleId::WorkspaceOfProduct));
     }
 }
@@ -90,7 +94,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
 #[cfg(test)]
 mod tests {
     use super::DEFAULT_BYTES;
-    use crate::analysis::attribution::facts::fixture::{DATA, FORWARD, Program};
+    use crate::analysis::attribution::facts::fixture::{BACKWARD, DATA, FORWARD, Program};
     use crate::analysis::{Attribution, RuleId, UserRules};
     use crate::model::AllocId;
 
@@ -101,13 +105,16 @@ mod tests {
         let result = program.alloc(30 << 20, FORWARD);
         let workspace = program.alloc(DEFAULT_BYTES, FORWARD);
         program.free(workspace, FORWARD);
+        // A thread without Python computes, too, and in the same sizes.
+        let of_backward = program.alloc(DEFAULT_BYTES, BACKWARD);
+        program.free(of_backward, BACKWARD);
         let other = program.alloc(30 << 20, FORWARD);
         // The recording ends within the second product.
         program.alloc(DEFAULT_BYTES, FORWARD);
         let snapshot = program.finish();
         let found = Attribution::of(&snapshot, &snapshot.timelines[0], &UserRules::default()).categories;
-        let rules = [2, 4].map(|id| found.rule(AllocId(id)));
-        assert_eq!(rules, [RuleId::WorkspaceOfProduct; 2], "{batch} {result} {other}");
+        let rules = [2, 3, 5].map(|id| found.rule(AllocId(id)));
+        assert_eq!(rules, [RuleId::WorkspaceOfProduct; 3], "{batch} {result} {other}");
         assert_eq!(found.rule(AllocId(1)), RuleId::ModuleCall);
     }
 }

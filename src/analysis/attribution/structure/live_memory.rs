@@ -7,16 +7,13 @@
 use super::phase::Phase;
 use super::scalar::SCALAR_BYTES;
 use crate::analysis::attribution::facts::{FactsByStack, Part, StackFacts, StackTrait};
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::thresholds::{MIN_AGREEING_SIZES, MIN_BLOCKS_OF_MODEL};
 use crate::analysis::attribution::{Categories, Category};
 use crate::analysis::segments::address_order::AddressOrder;
 use crate::model::allocator_sizes::{LARGE_BUFFER, MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
 use crate::model::{Anchor, Block, Moment, Segment, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
-
-/// A call that keeps no graph leaves fewer results than this.
-const MIN_GRAPH_BLOCKS: usize = 16;
 
 /// A smaller hole, in bytes, may be the rest of a block that the allocator did not split.
 const MIN_HOLE_BYTES: i64 = SMALL_SIZE;
@@ -137,7 +134,7 @@ impl LiveMemory {
             let evaluating = [StackTrait::NamedEval, StackTrait::MaybeEval, StackTrait::NoGrad];
             evaluating.into_iter().any(|one| block.facts.has(one))
         };
-        if self.results().any(may_evaluate) || self.results().count() < MIN_GRAPH_BLOCKS {
+        if self.results().any(may_evaluate) || self.results().count() < MIN_BLOCKS_OF_MODEL {
             return false;
         }
         // Where everything is there several times, graphs of earlier calls are kept.

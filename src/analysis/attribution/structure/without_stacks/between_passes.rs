@@ -1,11 +1,11 @@
 //! The phases between two passes of a recording without stacks: the optimizer's step, evaluations, and
 //! at the end a pass that is not over.
 
-use super::alignment::DIFFERENT_ALLOCS_PART;
 use super::lifetimes_by_event::LifetimesByEvent;
 use super::optimizer_blocks::{NUMBERS_BYTES, SCRATCH_BYTES};
 use super::passes::{MIN_GRADIENTS, Pass};
 use crate::analysis::attribution::structure::phase::{Phase, PhaseStart};
+use crate::analysis::attribution::thresholds::{DIFFERENT_PART, MIN_BLOCKS_OF_MODEL};
 use crate::model::{AllocId, EventIx};
 use foldhash::HashMap;
 
@@ -14,9 +14,6 @@ const OPTIMIZER_SCRATCH_EVENTS: u32 = 8;
 
 /// The parts of a batch are made within this many events.
 const BATCH_EVENTS: u32 = 64;
-
-/// Fewer allocations do not show whether a call goes the way of a training forward.
-const MIN_ALLOCS_OF_CALL: usize = 16;
 
 /// A training forward that keeps fewer of its allocations for its backward looks like an evaluation.
 const MIN_KEPT_FOR_BACKWARD: usize = 8;
@@ -179,7 +176,7 @@ impl<'a> PhaseWriter<'a> {
         let length = made.len().min(self.forward.len());
         let (made, forward) = (made.get(..length), self.forward.get(..length));
         let (Some(made), Some(forward)) = (made, forward) else { return (Phase::Unknown, to) };
-        if length < MIN_ALLOCS_OF_CALL || !have_like_sizes(lifetimes, made, forward) {
+        if length < MIN_BLOCKS_OF_MODEL || !have_like_sizes(lifetimes, made, forward) {
             return (Phase::Unknown, to);
         }
         let (kept, wanted) = (count_kept(lifetimes, made), count_kept(lifetimes, forward));
@@ -221,7 +218,7 @@ fn have_like_sizes(lifetimes: &LifetimesByEvent<'_>, some: &[AllocId], others: &
         _ => false,
     };
     let same = some.iter().filter(|&&id| has_partner(id)).count();
-    some.len() - some.len() / DIFFERENT_ALLOCS_PART <= same
+    some.len() - some.len() / DIFFERENT_PART <= same
 }
 
 /// How many of the allocations are live when the last of them is made.

@@ -6,9 +6,6 @@ use super::lifetimes_by_event::LifetimesByEvent;
 use crate::analysis::attribution::structure::phase::{Phase, PhaseStart};
 use crate::model::{AllocId, EventIx};
 
-/// This many allocations before the forward, or after a pass, are something else, such as an evaluation or a further batch.
-const MIN_ALLOCS_OF_OTHER: usize = 12;
-
 /// The phases of what is made from an event on until a step; empty if they do not show.
 pub(super) fn phases_of_flat_pass(lifetimes: &LifetimesByEvent<'_>, from: u32, step: u32) -> Vec<PhaseStart> {
     let made: Vec<AllocId> = lifetimes.allocated_in(from, step).collect();
@@ -16,7 +13,7 @@ pub(super) fn phases_of_flat_pass(lifetimes: &LifetimesByEvent<'_>, from: u32, s
     // Further batches before the same step go like the first.
     let count = made.partition_point(|&id| lifetimes.alloc_event(id) < end);
     let (first, mut rest) = made.split_at(count);
-    while MIN_ALLOCS_OF_OTHER <= rest.len() {
+    while alignment::MIN_COMPARED_ALLOCS <= rest.len() {
         let (next, others) = rest.split_at(rest.len().min(first.len()));
         let Some(found) = alignment::phases_of_repeated_batch(lifetimes, &out, next, first) else {
             let event = next.first().map_or(end, |&id| lifetimes.alloc_event(id));
@@ -53,7 +50,7 @@ fn first_pass(
     let start = |at: usize, phase| {
         made.get(at).map(|&id| PhaseStart { event: EventIx(lifetimes.alloc_event(id)), phase })
     };
-    let unknown = (MIN_ALLOCS_OF_OTHER <= first).then(|| start(0, Phase::Unknown)).flatten();
+    let unknown = (alignment::MIN_COMPARED_ALLOCS <= first).then(|| start(0, Phase::Unknown)).flatten();
     let begins = if unknown.is_some() { first } else { 0 };
     let data_start = (0 < data).then(|| start(begins, Phase::Data)).flatten();
     let forward = start(if 0 < data { first + data } else { begins }, Phase::Forward);

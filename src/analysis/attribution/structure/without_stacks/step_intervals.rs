@@ -5,12 +5,10 @@ use super::optimizer_blocks::SCRATCH_BYTES;
 use super::passes::Pass;
 use super::window::Window;
 use crate::analysis::attribution::facts::{Announced, AnnouncedRange};
+use crate::analysis::attribution::thresholds::MIN_BLOCKS_OF_MODEL;
 
 /// Fewer allocations between two steps are no pass: two optimizers step one after the other.
 const MIN_ALLOCS_OF_PASS: usize = 4;
-
-/// This many larger allocations in a step that are not as large as parameters are a model's.
-const MIN_ALLOCS_OF_MODEL: usize = 16;
 
 /// The events between two steps, and the step after them.
 pub(super) struct StepInterval {
@@ -71,12 +69,12 @@ fn has_closure(lifetimes: &LifetimesByEvent<'_>, from: u32, step: &AnnouncedRang
         let made = lifetimes.allocated_in(start, end);
         let foreign =
             made.filter(|&id| SCRATCH_BYTES < lifetimes.size(id) && !lifetimes.is_parameter_sized(id));
-        foreign.take(MIN_ALLOCS_OF_MODEL).count() == MIN_ALLOCS_OF_MODEL
+        foreign.take(MIN_BLOCKS_OF_MODEL).count() == MIN_BLOCKS_OF_MODEL
     };
     // Where the trace begins late, the pass before its first step may be lost.
     let follows_no_pass = || {
         let made = lifetimes.allocated_in(from, start);
-        0 < from && made.take(MIN_ALLOCS_OF_MODEL).count() < MIN_ALLOCS_OF_MODEL
+        0 < from && made.take(MIN_BLOCKS_OF_MODEL).count() < MIN_BLOCKS_OF_MODEL
     };
     step.drops_gradients || (follows_no_pass() && is_of_model())
 }
