@@ -110,7 +110,7 @@ findings! {
         "several batches on the device for each call of the model";
     AutocastCopies "autocast-copies" AsWritten &["bf16-model", "checkpoint-all"], AVOIDABLE
         "copies of weights at half width";
-    AttentionScores "attention-scores" AsWritten &["sdpa"], AVOIDABLE "code around a softmax that holds much of the activations";
+    AttentionScores "attention-scores" AsWritten &["sdpa"], AVOIDABLE "attention that is written out, whose scores are much of the activations";
     QuadraticLength "quadratic-length" AsWritten &["sdpa"], AVOIDABLE
         "blocks that grow with the square of the inputs, as two lengths in the file show";
 

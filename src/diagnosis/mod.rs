@@ -94,7 +94,7 @@ pub fn diagnose(
     let mut others = detectors::detect(&assessment);
     // The sort is stable, so findings that matter equally stay in the order of the detectors.
     others.sort_by_key(|finding| (Reverse(finding.severity), Reverse(finding.weight_bytes)));
-    let verdict = verdict::verdict(&assessment, &others);
+    let (verdict, named) = verdict::verdict(&assessment, &others);
     let findings = std::iter::once(verdict).chain(others).collect();
     let position = |moment| MomentPosition { moment, position: attribution.phases.position_at(moment) };
     let end = Moment(timeline.events.len() as u32);
@@ -103,7 +103,7 @@ pub fn diagnose(
         device: timeline.device,
         at: position(case.moment),
         dump: position(dump),
-        asked: assessment.asked(),
+        asked: assessment.asked().into_iter().chain(named).collect(),
         findings,
     })
 }

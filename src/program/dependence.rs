@@ -104,7 +104,7 @@ fn of_calls(facts: &Facts<'_>, ids: &[AllocId], batch: Dependence, roles: &mut [
         let count = counts.get(&run.bytes(id)).copied().unwrap_or(0);
         count <= weights.count(run.bytes(id).saturating_mul(2)) && outlives.contains(&id)
     };
-    let has_copies = most_products_copy(facts, ids, is_copy);
+    let has_copies = most_products_copy(facts, ids, is_copy) || most_weights_are_copied(facts, ids, is_copy);
     for &id in ids.iter().filter(|&&id| !is_state(run, id)) {
         roles[id.index()] = if is_workspace(run, id) {
             Dependence::Workspace
@@ -142,6 +142,18 @@ fn most_products_copy(facts: &Facts<'_>, ids: &[AllocId], is_copy: impl Fn(Alloc
         }
     }
     copying.len() < copying.values().filter(|&&copies| copies).count() * 2
+}
+
+/// Whether copies cover most of the bytes of the parameters, which have several sizes: no module need show where products are
+/// written by hand. A half that is the size of another parameter may be a gradient or optimizer state.
+fn most_weights_are_copied(facts: &Facts<'_>, ids: &[AllocId], is_copy: impl Fn(AllocId) -> bool) -> bool {
+    let Facts { run, weights, .. } = *facts;
+    let is_alone = |id: &AllocId| weights.count(run.bytes(*id)) == 0 && is_copy(*id);
+    let copies: Vec<u64> = ids.iter().copied().filter(is_alone).map(|id| run.bytes(id)).collect();
+    let sizes: HashSet<u64> = copies.iter().copied().collect();
+    let bytes = copies.iter().fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
+    // Copies have half of the bytes of what they are copies of.
+    1 < sizes.len() && weights.bytes() < bytes.saturating_mul(4)
 }
 
 fn is_workspace(run: &Run<'_>, id: AllocId) -> bool {

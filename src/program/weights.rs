@@ -23,6 +23,11 @@ impl Weights {
         self.0.get(&bytes).copied().unwrap_or(0)
     }
 
+    /// Bytes of all of them.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.iter().fold(0, |sum, (&bytes, &count)| bytes.saturating_mul(count.into()).saturating_add(sum))
+    }
+
     /// Whether some parameter has a size, or has it in a type of half the width.
     #[inline]
     pub(super) fn have(&self, bytes: u64) -> bool {

@@ -231,6 +231,10 @@ fn a_verdict_is_explained_by_the_questions_that_were_asked() {
     assert!(asked.iter().all(|line| line.contains(": ")) && asked[0].starts_with("    no: "), "{leak}");
     let pieces = explained("frag_oom.pickle");
     assert!(pieces.contains("if free memory were in one piece?\n    yes: "), "{pieces}");
+    // Of a device that is too small, the other findings are asked as well.
+    let named = explained("stages.pickle.gz");
+    let question = "Would it have been met without one thing that nothing needs?\n    yes: ";
+    assert!(named.contains(question), "{named}");
     let healthy = explained("compiled.pickle");
     assert!(healthy.contains("hold much of what is in use?\n    no: "), "{healthy}");
     let refused = run(["explain", &path("frag_oom.pickle"), "0x1", "--verdict"]);

@@ -38,7 +38,7 @@ const LAYERS: [Layer; 21] = [
     Layer { name: "program", knows: &["model", "analysis"], is_without: OUTPUT_FORMATS },
     Layer {
         name: "diagnosis",
-        knows: &["units", "model", "analysis", "simulator"],
+        knows: &["units", "model", "analysis", "program", "simulator"],
         is_without: OUTPUT_FORMATS,
     },
     Layer {

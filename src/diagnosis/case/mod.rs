@@ -19,18 +19,15 @@ pub(super) use where_free::FreePiece;
 
 use super::finding::{Severity, StackBytes};
 use super::oom_message::OomMessage;
-use super::share::share;
+use super::share::WORTH;
 use super::words::Words;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phase, Phases, live_at};
 use crate::model::{AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
+use crate::program::Run;
 use crate::simulator::{ExpandableSegments, Settings};
 use repetitions::Repetitions;
 use std::collections::BTreeSet;
-
-/// A recording starts late if at least this share of its peak is in use before its first event: less is what a program
-/// sets up before anybody can record.
-const LATE_SHARE: f64 = 0.05;
 
 /// The question that a diagnosis answers, besides the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -115,6 +112,11 @@ impl<'a> Case<'a> {
             attribution,
             by_category,
         })
+    }
+
+    /// The recorded run.
+    pub(super) fn run(&self) -> Run<'a> {
+        Run { snapshot: self.snapshot, timeline: self.timeline, attribution: self.attribution }
     }
 
     /// Whether the moment is an OOM.
@@ -224,11 +226,11 @@ impl<'a> Case<'a> {
         self.timeline.has_history()
     }
 
-    /// Whether a good part of the memory is older than the first event.
+    /// Whether a good part of the memory is older than the first event: less is what a program sets up before anybody can record.
     pub(super) fn starts_late(&self) -> bool {
         let timeline = self.timeline;
         let before = timeline.active.at(Moment::START);
-        self.has_history() && LATE_SHARE <= share(before, timeline.active.peak().1)
+        self.has_history() && WORTH.is_reached(before, timeline.active.peak().1)
     }
 
     /// Whether the file does not tell what was in use and reserved, since its parts cannot all be true.

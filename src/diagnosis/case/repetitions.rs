@@ -6,7 +6,7 @@
 use crate::analysis::{Phase, Phases};
 use crate::model::{Action, EventIx, Moment, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A stack that allocates less often is no loop, where only its allocations show repetitions.
@@ -111,6 +111,18 @@ impl Repetitions {
     /// The repetition that the event before a moment is in.
     pub(in crate::diagnosis) fn index_at(&self, moment: Moment) -> Option<usize> {
         self.index_of(moment.event()?)
+    }
+
+    /// How many of the first `count` are called as one of some others is.
+    pub(in crate::diagnosis) fn alike(&self, count: usize, others: &[usize]) -> usize {
+        let nouns: BTreeSet<Noun> =
+            others.iter().filter_map(|&index| self.nouns.get(index)).copied().collect();
+        self.nouns.iter().take(count).filter(|noun| nouns.contains(noun)).count()
+    }
+
+    /// Number of all of them.
+    pub(in crate::diagnosis) fn count(&self) -> usize {
+        self.starts.len()
     }
 
     /// The first event of a repetition.

@@ -3,12 +3,10 @@
 use crate::analysis::Category;
 use crate::diagnosis::case::{Case, Shortage};
 use crate::diagnosis::finding::StackBytes;
+use crate::diagnosis::numbers::MANY;
 use crate::diagnosis::retained::Retained;
 use crate::model::{AllocId, Allocation, Moment, StackId};
 use std::collections::BTreeSet;
-
-/// Fewer blocks may be as large as the request together by chance.
-const MIN_PIECES: usize = 8;
 
 /// A piece is at most one in this many of the request's bytes.
 const PIECE_PART: i64 = 4;
@@ -49,7 +47,7 @@ pub(in crate::diagnosis) fn pieces(case: &Case<'_>, shortage: &Shortage) -> Opti
         of_stack.clone().all(|a| is_piece(&a)) && (is_seen || are_of_repetitions(case, of_stack))
     };
     let live = case.live_stacks().into_iter();
-    let mut sums = live.filter(|row| MIN_PIECES <= row.count && row.bytes == requested);
+    let mut sums = live.filter(|row| MANY <= row.count && row.bytes == requested);
     let row = sums.find(|row| row.stack != StackId::EMPTY && are_pieces(row))?;
     Some(Pieces { row, is_seen })
 }

@@ -1,22 +1,18 @@
 //! Activations that fill the device, and attention that is written out.
 
-use super::autocast_copies::MIN_PARAMETER_BYTES;
+use super::place::{places, sum};
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity, Site, StackBytes};
+use crate::diagnosis::finding::{Finding, MAX_STACKS, Role};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
-use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::{MOST, MUCH};
+use crate::diagnosis::share::MUCH;
 use crate::diagnosis::sum::SaturatingSum as _;
-use crate::model::{AllocId, Allocation};
-use std::collections::BTreeSet;
-
-/// Lines of code up to this far before and after a softmax belong to it: scores, dropout.
-const NEAR_LINES: u64 = 3;
+use crate::model::{AllocId, Allocation, StackId};
+use foldhash::HashSet;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -71,38 +67,19 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         finding.weighs(rest / 2);
         finding.confirm("Checkpoint the largest block alone and compare the peaks.");
     }
-    match has_half_copies(case) {
-        Some(true) => finding.explain("Copies of parameters with half of their bytes are made: autocast is on already."),
-        Some(false) => finding.advise("No parameter is copied into half of its bytes, so autocast is off: if they are float32, bfloat16 autocast makes most activations half as large."),
-        None => finding.advise("If they are float32, bfloat16 autocast makes most of them half as large."),
+    let types = assessment.workload().number_types();
+    if assessment.workload().computation.has_weight_copies() {
+        finding.explain("Copies of parameters with half of their bytes are made: autocast is on already.");
+    } else if types.are_half {
+        finding.explain("As far as sizes show, their numbers have two bytes already.");
+    } else if types.are_wide {
+        finding.advise("Sizes show numbers of four bytes and no copies of parameters, so autocast is off: bfloat16 autocast makes most activations half as large.");
+    } else {
+        finding.advise("If they are float32, bfloat16 autocast makes most of them half as large.");
     }
     finding.limit("A recording has no dtypes and no shapes, and does not tell which activations the backward pass needs.");
-    let attention = attention(case, &live);
-    std::iter::once(finding).chain(attention.map(|stacks| quadratic(case, &stacks, bytes))).collect()
-}
-
-/// Whether most large parameters have a copy of half their size, as autocast makes them for each forward pass. `None` if
-/// too few large parameters are known.
-fn has_half_copies(case: &Case<'_>) -> Option<bool> {
-    let timeline = case.timeline;
-    let is_parameter = |id: AllocId| case.category(id) == Category::Parameter;
-    let live = case.live.iter().filter(|a| MIN_PARAMETER_BYTES <= a.size && is_parameter(a.id));
-    let sizes: BTreeSet<i64> = live.map(|a| a.size).collect();
-    // A half that is the size of another parameter may be a gradient or optimizer state.
-    let halves: Vec<i64> = sizes.iter().map(|size| size / 2).filter(|half| !sizes.contains(half)).collect();
-    let mut is_made = vec![false; halves.len()];
-    let is_passing = |&id: &AllocId| matches!(case.category(id), Category::Activation | Category::Temporary);
-    for id in timeline.ids().filter(is_passing) {
-        if let Ok(at) = halves.binary_search(&timeline.size(id)) {
-            is_made[at] = true;
-        }
-    }
-    let made = is_made.iter().filter(|&&made| made).count();
-    match made {
-        _ if halves.is_empty() => None,
-        _ if !MOST.is_reached(made, halves.len()) => Some(false),
-        _ => (SEVERAL <= made).then_some(true),
-    }
+    let attention = attention(assessment, &live);
+    std::iter::once(finding).chain(attention.map(|scores| written_out(case, &scores, bytes))).collect()
 }
 
 /// Whether activations are kept for a backward pass: one was recorded, and the moment is not in an evaluation.
@@ -110,43 +87,38 @@ fn waits_for_backward(case: &Case<'_>) -> bool {
     case.trains() && case.phases().phase_at(case.moment) != Phase::Eval
 }
 
-/// The stacks around a softmax, whose innermost lines are next to its in the same function; `None` if they hold little. Each
-/// stack counts once, whatever lines it has.
-fn attention(case: &Case<'_>, live: &[&Allocation]) -> Option<Vec<StackBytes>> {
-    let mut stacks = by_stack(live.iter().map(|a| (a.stack, a.size)));
-    let line = |stack| case.code.lines(stack).last().map(|&key| case.code.site(key, 0, 0, Role::Live));
-    let softmax = stacks.iter().filter(|row| case.code.calls(row.stack, "softmax"));
-    let centres: Vec<Site> = softmax.filter_map(|row| line(row.stack)).collect();
-    let is_near = |site: Site| {
-        centres.iter().any(|centre| {
-            let same = site.file == centre.file && site.name == centre.name;
-            same && site.line.abs_diff(centre.line) <= NEAR_LINES
-        })
+/// The scores of attention that is written out; `None` if they hold little.
+fn attention<'a>(assessment: &Assessment<'_>, live: &[&'a Allocation]) -> Option<Vec<&'a Allocation>> {
+    let timeline = assessment.case.timeline;
+    let attention = assessment.workload().attention();
+    let scores: HashSet<AllocId> = attention.iter().flat_map(|one| one.scores.iter().copied()).collect();
+    let stacks: HashSet<StackId> = scores.iter().map(|&id| timeline.stack(id)).collect();
+    let sizes: HashSet<u64> = attention.iter().map(|one| one.bytes).collect();
+    // A request that fails cuts off the attention that made it.
+    let is_under_way = |a: &Allocation| {
+        a.stack != StackId::EMPTY && stacks.contains(&a.stack) && sizes.contains(&a.size.unsigned_abs())
     };
-    stacks.retain(|row| line(row.stack).is_some_and(is_near));
-    let all = live.iter().map(|a| a.size).saturating_sum();
-    MUCH.is_reached(bytes_of(&stacks), all).then_some(stacks)
+    let is_held = |a: &&Allocation| scores.contains(&a.id) || is_under_way(a);
+    let held: Vec<&Allocation> = live.iter().copied().filter(is_held).collect();
+    MUCH.is_reached(sum(&held), sum(live)).then_some(held)
 }
 
-fn bytes_of(stacks: &[StackBytes]) -> i64 {
-    stacks.iter().map(|row| row.bytes).saturating_sum()
-}
-
-fn quadratic(case: &Case<'_>, stacks: &[StackBytes], activations: i64) -> Finding {
-    let held = bytes_of(stacks);
-    let severity: Severity = case.severity_of(held);
-    let title =
-        say!("Code around a softmax holds {} of the activations", figure::bytes(held).of(activations));
-    let mut finding = Finding::new(FindingId::AttentionScores, severity, title);
-    finding.explain("If this is attention that is written out, the scores, their softmax and the dropout mask are each batch × heads × length × length, for every layer.");
-    finding.evidence.part("attention_bytes", "held by the lines around it", held, activations);
-    finding.evidence.sites = case.code.sites(stacks, Role::Live);
+fn written_out(case: &Case<'_>, scores: &[&Allocation], activations: i64) -> Finding {
+    let held = sum(scores);
+    let title = say!(
+        "Scores of attention that is written out hold {} of the activations",
+        figure::bytes(held).of(activations)
+    );
+    let mut finding = Finding::new(FindingId::AttentionScores, case.severity_of(held), title);
+    finding.explain("The scores, their softmax and the dropout mask are each batch × heads × length × length, for every layer.");
+    finding.evidence.part("attention_bytes", "scores", held, activations);
+    places(&mut finding, case, scores);
     finding.advise_code(
         "Use the fused operator, which never holds the scores:",
         "y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)",
     );
     finding.weighs(held);
     finding.confirm("Halve the sequence length: scores become a quarter, other activations half.");
-    finding.limit("Detected by calls of softmax nearby; it may not be attention.");
+    finding.limit("That it is attention is told by its lines and by sizes.");
     finding
 }

@@ -4,7 +4,8 @@ use super::place::{places, sum};
 use crate::analysis::{Category, Phase, PhaseStart};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
-use crate::diagnosis::finding::Finding;
+use crate::diagnosis::figure;
+use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
@@ -30,6 +31,21 @@ fn held(assessment: &Assessment<'_>) -> Option<Finding> {
         return Some(outlive_the_step(case, &old));
     }
     is_worth(&live).then(|| wait(case, &live, phase))
+}
+
+/// The most backward passes that came before one step until the moment, if each step has several: gradients add up on purpose.
+fn accumulated(case: &Case<'_>) -> Option<usize> {
+    let phases = case.phases().phases.iter().take_while(|start| start.event.0 < case.moment.0);
+    let (mut backwards, mut of_steps) = (0, Vec::new());
+    for start in phases {
+        match start.phase {
+            Phase::Backward => backwards += 1,
+            Phase::Optimizer => of_steps.push(std::mem::take(&mut backwards)),
+            _ => {}
+        }
+    }
+    of_steps.retain(|&backwards| backwards != 0);
+    of_steps.iter().all(|&backwards| 1 < backwards).then(|| of_steps.into_iter().max()).flatten()
 }
 
 /// The first event of the last phase of a kind until the moment.
@@ -81,10 +97,15 @@ fn wait(case: &Case<'_>, live: &[&Allocation], phase: Phase) -> Finding {
     let held = amount(bytes, inferred).of(case.live_bytes());
     let title = say!("{} of gradients are held during {}", held, during);
     let mut finding = Finding::new(FindingId::GradientsKept, case.severity_of(bytes), title);
-    finding.explain("They are needed from the backward pass to the step. Between, they only serve to accumulate several batches.");
     finding.evidence.part("gradient_bytes", "gradients", bytes, case.live_bytes());
     places(&mut finding, case, live);
     finding.limit_inferred("gradients", bytes, inferred);
+    if let Some(backwards) = accumulated(case) {
+        finding.severity = Severity::Info;
+        finding.explain(say!("Up to {} backward passes come before each step, so gradients add up on purpose and are needed until then.", figure::count(backwards)));
+        return finding;
+    }
+    finding.explain("They are needed from the backward pass to the step. Between, they only serve to accumulate several batches.");
     finding.advise_code(
         "Unless gradients are accumulated on purpose, free them after each step:",
         "optimizer.zero_grad(set_to_none=True)",

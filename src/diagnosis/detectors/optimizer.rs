@@ -10,6 +10,7 @@ use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::{NOTABLE, share};
+use crate::program::{AdamStep, OptimizerFacts};
 
 /// The most bytes of optimizer state for each byte of parameters: Adam at 32 bits beside parameters of 16 keeps four times
 /// their bytes, and may keep a copy of them. Where sizes suggest more, they are misread.
@@ -72,16 +73,33 @@ fn temporaries(assessment: &Assessment<'_>) -> Option<Finding> {
     let title =
         say!("The optimizer's step holds {} of temporaries", amount(bytes, inferred).of(case.live_bytes()));
     let mut finding = Finding::new(FindingId::OptimizerTemporaries, case.severity_of(bytes), title);
-    finding.explain(
-        "The foreach implementation works on all parameters at once and needs temporaries of their size.",
-    );
     finding.evidence.part("temporary_bytes", "temporaries", bytes, case.live_bytes());
     places(&mut finding, case, &live);
     finding.limit_inferred("temporaries", bytes, inferred);
-    finding.advise_code(
-        "Use one kernel for all of it, or one parameter at a time:",
-        "torch.optim.AdamW(params, fused=True)   # or foreach=False",
-    );
+    explain_step(&mut finding, OptimizerFacts::of(&case.run()).adam);
     finding.weighs(bytes);
     Some(finding)
+}
+
+/// Say what a step needs them for, and how to do without.
+fn explain_step(finding: &mut Finding, adam: Option<AdamStep>) {
+    match adam {
+        Some(AdamStep::Foreach) => {
+            finding.explain("The foreach implementation works on all parameters at once and needs temporaries of their size.");
+            finding.advise_code(
+                "Use one kernel for all of it, or one parameter at a time:",
+                "torch.optim.AdamW(params, fused=True)   # or foreach=False",
+            );
+        }
+        Some(AdamStep::ForLoop) => {
+            finding.explain(
+                "The step works on one parameter after the other and needs temporaries of its size.",
+            );
+            finding.advise_code("Use one kernel for all of it:", "torch.optim.AdamW(params, fused=True)");
+        }
+        Some(AdamStep::Other) | None => {
+            finding.explain("What the step computes for a parameter, it holds until it has used it; on all parameters at once (foreach), that is temporaries of their size.");
+            finding.advise("Where the optimizer has such switches, let it step one parameter at a time (foreach=False) or in one kernel (fused=True).");
+        }
+    }
 }

@@ -5,17 +5,14 @@ use crate::diagnosis::case::Shortage;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
-use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::retained;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::TRACE;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     let Some(retained) = &assessment.retained else { return Vec::new() };
-    let is_small = !TRACE.is_reached(retained.bytes, case.live_bytes()) || retained.repetitions < SEVERAL;
     // A leak is the verdict, which says all of it.
-    if is_small || assessment.is_leak() {
+    if !retained.is_worth_a_word(case) || assessment.is_leak() {
         return Vec::new();
     }
     let title = say!(

@@ -67,11 +67,6 @@ impl<'a> FromSource<'a> {
         0 < each && each.saturating_mul(times) <= self.allocations.len() - self.recorded
     }
 
-    /// The first repetition that left something; `None` is before the recording.
-    pub(super) fn first_repetition(&self) -> Option<usize> {
-        self.by_repetition.keys().next().copied().filter(|_| self.older_bytes == 0)
-    }
-
     /// All its bytes.
     pub(super) fn bytes(&self) -> i64 {
         self.allocations.iter().map(|a| a.size).saturating_sum()

@@ -5,7 +5,7 @@ use super::remedy::explain_kind;
 use super::sites::sites;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, MAX_SITES, MAX_STACKS};
+use crate::diagnosis::finding::{Finding, MAX_SITES, MAX_STACKS, Site};
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::diagnosis::share::NEARLY_ALL;
 
@@ -48,6 +48,11 @@ pub(in crate::diagnosis) fn describe(finding: &mut Finding, case: &Case<'_>, ret
         return;
     }
     finding.limit("Keeping a reference allocates nothing, so the line that keeps it is not in the recording; the sites are the lines that allocated what stays.");
+}
+
+/// The line below which most of it was made.
+pub(in crate::diagnosis) fn line(retained: &Retained, case: &Case<'_>) -> Option<Site> {
+    sites(retained, case, MAX_SITES).into_iter().next()
 }
 
 /// How many repetitions left how much, and below which line.

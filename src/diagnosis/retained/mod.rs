@@ -3,8 +3,7 @@
 //!
 //! Live memory of earlier repetitions goes through these questions in turn: may something still need it (`needed_later`);
 //! did several repetitions leave some (`by_source`, with `repeated_models` for whole models, and `finished_caches` and
-//! `replaced_caches` for keys and values); does it still grow
-//! (`plateaued`); are the repetitions more than the layers of one pass (`layers`)?
+//! `replaced_caches` for keys and values); does it still grow (`plateaued`), and in every repetition (`steady`)?
 
 mod batches;
 mod by_source;
@@ -12,38 +11,36 @@ mod description;
 mod finished_caches;
 mod graphs;
 mod kind;
-mod layers;
 mod needed_later;
 mod plateaued;
-mod read_again;
 mod remedy;
 mod repeated_models;
 mod replaced_caches;
 mod sites;
 mod source;
+mod steady;
 #[cfg(test)]
 mod tests;
 
-pub(super) use description::{describe, title};
+pub(super) use description::{describe, line, title};
 
 use super::answered::Answered;
 use super::case::{Case, Noun, by_stack};
 use super::finding::StackBytes;
 use crate::analysis::{FrameKey, Phase};
-use crate::diagnosis::numbers::MANY;
-use crate::diagnosis::share::{MOST, NOTABLE};
+use crate::diagnosis::numbers::{MANY, SEVERAL};
+use crate::diagnosis::share::{MOST, NOTABLE, TRACE};
 use crate::diagnosis::sum::SaturatingSum as _;
-use crate::model::{AllocId, Allocation, Moment};
+use crate::model::{AllocId, Allocation};
 use by_source::{FromSource, by_source};
 use foldhash::HashMap;
 use graphs::{GraphKind, graph_kind};
 use kind::Kind;
-use layers::are_layers;
 use plateaued::plateaued;
-use read_again::read_again;
 use source::Source;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use steady::steady;
 
 /// Allocations of earlier repetitions that are live, by sources that left some in several repetitions.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,10 +49,12 @@ pub(super) struct Retained {
     pub(super) bytes: i64,
     /// Number of repetitions of the recording that left them.
     pub(super) repetitions: usize,
-    /// Number of all repetitions before the present one.
+    /// Number of all repetitions like them before the present one.
     pub(super) of_repetitions: usize,
     /// Bytes of the recording that a repetition left, on average.
     pub(super) per_repetition_bytes: i64,
+    /// Of the whole recording, number of repetitions that left some, if each did and nothing of it went.
+    pub(super) steady: Option<usize>,
     /// Whether a backward pass began after the first of them was made.
     outlives_backward: bool,
     /// Bytes from before the recording.
@@ -80,19 +79,14 @@ impl Retained {
     /// The memory that is retained at the moment of the case; `None` if there is none.
     pub(super) fn of(case: &Case<'_>) -> Option<Self> {
         let current = case.repetitions.index_at(case.moment)?;
-        let (mut repeated, once): (HashMap<Source, FromSource<'_>>, HashMap<Source, FromSource<'_>>) =
-            by_source(case, current).into_iter().partition(|(_, from)| from.is_repeated(current));
-        let read_again = read_again(case, &repeated, current);
-        repeated.retain(|source, _| !read_again.contains(source));
+        let mut repeated = by_source(case, current);
+        repeated.retain(|_, from| from.is_repeated(current));
         // Nobody keeps a graph on purpose, so it counts even if it no longer grows: an evaluation may be long over.
         let graph = graph(case, &repeated, current);
         let plateaued = plateaued(case, &repeated, current);
         repeated
             .retain(|source, from| (graph.is_some() && from.has_activations) || !plateaued.contains(source));
         let per_repetition = per_repetition(&repeated);
-        if !is_consistent(case, &repeated) || are_layers(case, &repeated, &once) {
-            return None;
-        }
         Self::summed_up(case, current, &repeated, &per_repetition, graph)
     }
 
@@ -114,12 +108,14 @@ impl Retained {
         if bytes <= 0 {
             return None;
         }
+        let indices: Vec<usize> = per_repetition.keys().copied().collect();
         let (kind, asked) = Kind::of(case, &retained, &stacks, graph);
         Some(Self {
             bytes,
             repetitions: per_repetition.len(),
-            of_repetitions: current,
+            of_repetitions: case.repetitions.alike(current, &indices),
             per_repetition_bytes: mean(per_repetition.values()),
+            steady: steady(case, repeated),
             outlives_backward: outlives_backward(case, &retained),
             older_bytes: repeated.values().map(|from| from.older_bytes).saturating_sum(),
             allocations: retained.iter().map(|a| a.id).collect(),
@@ -130,6 +126,12 @@ impl Retained {
             sizes: repeated.keys().filter(|source| source.stack().is_none()).count(),
             stacks,
         })
+    }
+
+    /// Whether it is worth a word where it is not why a request failed: it goes on growing, or is of several repetitions.
+    pub(super) fn is_worth_a_word(&self, case: &Case<'_>) -> bool {
+        TRACE.is_reached(self.bytes, case.live_bytes())
+            && (self.steady.is_some() || SEVERAL <= self.repetitions)
     }
 
     /// Whether a backward pass that has not come yet may need it: calls of a model made it, and none came after them.
@@ -176,30 +178,6 @@ fn per_repetition(by_source: &HashMap<Source, FromSource<'_>>) -> BTreeMap<usize
     let most = sums.values().copied().max().unwrap_or(0);
     sums.retain(|_, bytes| NOTABLE.is_reached(*bytes, most));
     sums
-}
-
-/// Whether most bytes are of sources that left something in most of the iterations or, where those are in one iteration, in
-/// most of the repetitions. If repetitions are parts of one pass through a model, layer by layer, each has other stacks.
-/// One iteration may take several repetitions, each with its own code.
-fn is_consistent(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>) -> bool {
-    let all = per_repetition(by_source);
-    let iterations = &case.phases().iterations;
-    let iteration = |index: usize| {
-        case.repetitions.start(index).and_then(|start| iterations.index_at(Moment::after(start)))
-    };
-    let in_iterations: BTreeSet<Option<usize>> = all.keys().map(|&index| iteration(index)).collect();
-    let by_iteration = 1 < in_iterations.len();
-    let times = |from: &FromSource<'_>| {
-        let indices = from.by_repetition.keys().copied();
-        if by_iteration { indices.map(iteration).collect::<BTreeSet<_>>().len() } else { indices.count() }
-    };
-    let of = if by_iteration { in_iterations.len() } else { all.len() };
-    let bytes = |is_counted: &dyn Fn(&FromSource<'_>) -> bool| {
-        let counted = by_source.values().filter(|from| is_counted(from));
-        counted.map(|from| from.bytes()).saturating_sum()
-    };
-    let all = bytes(&|_| true);
-    all <= 0 || MOST.is_reached(bytes(&|from| MOST.is_reached(times(from), of)), all)
 }
 
 /// Whether a backward pass began after the first of some allocations, and before the moment.

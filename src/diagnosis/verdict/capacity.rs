@@ -9,13 +9,10 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_SITES, Role, Site, StackBytes};
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, name, say};
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::MUCH;
 use crate::diagnosis::words::Words;
 use crate::model::CONF_VARIABLES;
 use std::cmp::Reverse;
-
-/// The second largest category is named as well if it has at least this share of the live bytes.
-const SECOND_SHARE: f64 = 0.25;
 
 /// Devices with less memory than this, in bytes, are rare: something else may hold the rest.
 const USUAL_DEVICE_BYTES: i64 = 6 << 30;
@@ -87,7 +84,7 @@ fn largest(case: &Case<'_>) -> [Option<CategoryBytes>; 2] {
     let mut categories: Vec<CategoryBytes> = case.by_category().to_vec();
     categories.sort_by_key(|of| Reverse(of.bytes));
     let mut categories = categories.into_iter().filter(|of| 0 < of.bytes);
-    let is_large = |of: &CategoryBytes| SECOND_SHARE <= share(of.bytes, case.live_bytes());
+    let is_large = |of: &CategoryBytes| MUCH.is_reached(of.bytes, case.live_bytes());
     [categories.next(), categories.next().filter(is_large)]
 }
 

@@ -6,20 +6,11 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::Role;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, name, say};
-use crate::diagnosis::share::share;
+use crate::diagnosis::share::{MUCH, NOTABLE, TRACE};
 use std::cmp::Reverse;
-
-/// A category below this share of the live bytes is not worth a place in the headline.
-const NAMED_SHARE: f64 = 0.02;
 
 /// A headline with more categories than this is no headline.
 const MAX_NAMED: usize = 4;
-
-/// One line is named if it holds at least this share of the live bytes.
-const LINE_SHARE: f64 = 0.25;
-
-/// Reserved memory that is not in use is named if it is at least this share of what is reserved: every program has some.
-const IDLE_SHARE: f64 = 0.1;
 
 /// The amount and what it is made of: `Peak 51.0 GiB in the optimizer step: optimizer state 25.4 GiB, parameters 12.7 GiB,
 /// gradients 12.7 GiB; the batch adds 307 MiB`.
@@ -44,7 +35,7 @@ fn named(case: &Case<'_>) -> Vec<Sentence> {
     let live = case.live_bytes();
     let mut categories: Vec<CategoryBytes> = case.by_category().to_vec();
     categories.sort_by_key(|of| Reverse(of.bytes));
-    let is_named = |of: &&CategoryBytes| NAMED_SHARE <= share(of.bytes, live);
+    let is_named = |of: &&CategoryBytes| TRACE.is_reached(of.bytes, live);
     let named = categories.iter().filter(is_named).take(MAX_NAMED);
     named.map(|of| say!("{} {}", label(of.category), amount(of.bytes, of.inferred_bytes).of(live))).collect()
 }
@@ -61,7 +52,7 @@ fn label(category: Category) -> &'static str {
 fn batch(case: &Case<'_>) -> Option<Sentence> {
     let live = case.live_bytes();
     let Parts { step, pass, other, .. } = Parts::of(case);
-    let is_rest = 0 < pass && step == 0 && other == 0 && share(pass, live) < NAMED_SHARE;
+    let is_rest = 0 < pass && step == 0 && other == 0 && !TRACE.is_reached(pass, live);
     (is_rest && case.trains()).then(|| say!("; the batch adds {}", figure::bytes(pass).of(live)))
 }
 
@@ -88,13 +79,13 @@ fn line(case: &Case<'_>) -> Option<Sentence> {
     let live = case.live_bytes();
     let sites = case.code.sites(&case.live_stacks(), Role::Live);
     let first =
-        sites.iter().max_by_key(|site| site.bytes).filter(|site| LINE_SHARE <= share(site.bytes, live))?;
+        sites.iter().max_by_key(|site| site.bytes).filter(|site| MUCH.is_reached(site.bytes, live))?;
     Some(say!("{} were allocated by {}", figure::bytes(first.bytes).of(live), name(first.label())))
 }
 
 fn idle(case: &Case<'_>) -> Option<Sentence> {
     let total = &case.state.total;
     let idle = total.reserved_bytes.saturating_sub(total.active_rounded_bytes());
-    let is_much = IDLE_SHARE <= share(idle, total.reserved_bytes) && !case.is_contradictory();
+    let is_much = NOTABLE.is_reached(idle, total.reserved_bytes) && !case.is_contradictory();
     is_much.then(|| say!("{} more are reserved and not in use", figure::bytes(idle).of(total.reserved_bytes)))
 }

@@ -4,6 +4,7 @@ use crate::diagnosis::case::{Case, Shortage};
 use crate::diagnosis::cause::Pieces;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
+use crate::diagnosis::numbers::{MANY, SEVERAL};
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::diagnosis::words::Words;
 use crate::model::{Action, EventIx, StackId};
@@ -114,9 +115,6 @@ pub(super) fn request_stack(case: &Case<'_>, shortage: &Shortage) -> StackId {
     if !is_known(event.stack) && is_known(event.forward_stack) { event.forward_stack } else { event.stack }
 }
 
-/// Fewer different sizes of one line are no pattern.
-const MIN_SIZES: usize = 3;
-
 /// A sentence about the sizes that the line requested before, if they differ.
 pub(super) fn earlier_sizes(case: &Case<'_>, shortage: &Shortage) -> Option<Sentence> {
     let timeline = case.timeline;
@@ -130,16 +128,13 @@ pub(super) fn earlier_sizes(case: &Case<'_>, shortage: &Shortage) -> Option<Sent
     let sizes: BTreeSet<i64> = same.map(|ix| timeline.events.size(ix)).collect();
     let (smallest, largest) = (sizes.first()?, sizes.last()?);
     let what = if case.code.lines(stack).is_empty() { "code" } else { "line" };
-    (MIN_SIZES <= sizes.len()).then(|| {
+    (SEVERAL <= sizes.len()).then(|| {
         say!("Before, the same {} asked for {} different sizes, from {} to {}: what one leaves free does not fit the next.", what, figure::count(sizes.len()), figure::bytes(*smallest), figure::bytes(*largest))
     })
 }
 
 /// Extensions that are counted, at most.
 const MAX_EXTENSIONS: usize = 1000;
-
-/// The fewest calls in a row in which a line asked for more each time that show a tensor which is extended.
-const MIN_EXTENSIONS: usize = 8;
 
 /// By how much the failed request extends a tensor, and how often in a row: the same code has asked for the same amount more in
 /// each of the last calls or iterations, and the tensor before is still there while the new one is made.
@@ -186,7 +181,7 @@ fn growth(case: &Case<'_>, shortage: &Shortage) -> Option<(i64, usize)> {
     let mut rises = sizes.windows(2).map(|pair| pair[0].1.saturating_sub(pair[1].1));
     let more = rises.next().filter(|&more| 0 < more)?;
     let times = 1 + rises.take_while(|&rise| rise == more).count();
-    (MIN_EXTENSIONS <= times).then_some((more, times))
+    (MANY <= times).then_some((more, times))
 }
 
 /// Explain that the request was to put pieces together or, where no stack shows it, what to do if it was.

@@ -14,6 +14,7 @@ mod outside;
 mod simulated_expandable;
 mod single_request;
 
+use super::answered::Answered;
 use super::assessment::Assessment;
 use super::case::{Case, own_tree};
 use super::finding::{Finding, Role, Severity};
@@ -23,13 +24,13 @@ use crate::diagnosis::sentence::say;
 use nothing_failed::nothing_failed;
 use out_of_memory::out_of_memory;
 
-/// The verdict about the moment, knowing what else was found.
-pub(super) fn verdict(assessment: &Assessment<'_>, others: &[Finding]) -> Finding {
+/// The verdict about the moment, knowing what else was found, and the questions that were asked of that.
+pub(super) fn verdict(assessment: &Assessment<'_>, others: &[Finding]) -> (Finding, Vec<Answered>) {
     if assessment.case.timeline.trust.in_use.is_unknown() {
-        return contradictory();
+        return (contradictory(), Vec::new());
     }
-    let verdict = stated(assessment, others);
-    if verdict.is_refused() { contradictory() } else { verdict }
+    let (verdict, asked) = stated(assessment, others);
+    (if verdict.is_refused() { contradictory() } else { verdict }, asked)
 }
 
 /// The file states more of something than there is of the whole.
@@ -42,15 +43,16 @@ fn contradictory() -> Finding {
     finding
 }
 
-fn stated(assessment: &Assessment<'_>, others: &[Finding]) -> Finding {
+fn stated(assessment: &Assessment<'_>, others: &[Finding]) -> (Finding, Vec<Answered>) {
     let case = assessment.case;
     if let Some((shortage, cause)) = case.shortage.as_ref().zip(assessment.cause.as_ref()) {
         return out_of_memory(assessment, shortage, cause, others);
     }
-    match assessment.leaked_graph() {
+    let verdict = match assessment.leaked_graph() {
         Some(retained) => leaking(case, retained),
         None => nothing_failed(case, assessment.retained.as_ref()),
-    }
+    };
+    (verdict, Vec::new())
 }
 
 /// Nothing has failed, but the memory of earlier iterations piles up.

@@ -1,6 +1,7 @@
 //! What other findings say of a device that is too small: memory that is not needed and would have been enough, and else what
 //! is peculiar about the memory that is.
 
+use crate::diagnosis::answered::Answered;
 use crate::diagnosis::case::{Among, Case, Shortage, by_stack, leading};
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::figure;
@@ -21,27 +22,41 @@ pub(super) struct Named<'f> {
 }
 
 impl<'f> Named<'f> {
-    /// Ask the other findings.
-    pub(super) fn among(case: &Case<'_>, shortage: &Shortage, others: &'f [Finding]) -> Option<Self> {
+    /// Ask the other findings: which of them the verdict names, and the questions that were asked to find out.
+    pub(super) fn among(
+        case: &Case<'_>,
+        shortage: &Shortage,
+        others: &'f [Finding],
+    ) -> (Option<Self>, Vec<Answered>) {
         let of = |need: Need| {
             let mut of: Vec<&Finding> =
                 others.iter().filter(|finding| finding.id.kind().need == need).collect();
             of.sort_by_key(|finding| Reverse(finding.weight_bytes));
             of
         };
-        let is_enough = |finding: &&&Finding| shortage.is_covered_by(finding.weight_bytes);
-        let not_needed = of(Need::Nothing);
-        let alone = |all: &[&'f Finding], is_needed: bool| {
-            let findings: Vec<&Finding> = all.iter().filter(is_enough).copied().collect();
-            (!findings.is_empty()).then_some(Self { findings, is_enough_alone: true, is_needed })
-        };
-        let together = || {
-            let findings = disjoint(case, &not_needed);
-            let bytes = findings.iter().fold(0i64, |sum, finding| sum.saturating_add(finding.weight_bytes));
-            let are_enough = shortage.is_covered_by(bytes);
-            are_enough.then_some(Self { findings, is_enough_alone: false, is_needed: false })
-        };
-        alone(&not_needed, false).or_else(together).or_else(|| alone(&of(Need::AsWritten), true))
+        let (not_needed, as_written) = (of(Need::Nothing), of(Need::AsWritten));
+        let largest = |findings: &[&'f Finding]| findings.first().copied().into_iter().collect::<Vec<_>>();
+        let questions = [
+            ("Would it have been met without one thing that nothing needs?", largest(&not_needed)),
+            ("Would it have been met without all that nothing needs?", disjoint(case, &not_needed)),
+            ("Would it have been met with one thing written otherwise?", largest(&as_written)),
+        ];
+        let mut asked: Vec<Answered> = Vec::new();
+        for (asks, findings) in questions {
+            asked.push(answered(asks, shortage, &findings));
+            if asked.last().is_some_and(|answered| answered.is_yes) {
+                break;
+            }
+        }
+        let is_enough = |finding: &&Finding| shortage.is_covered_by(finding.weight_bytes);
+        let alone = |all: &[&'f Finding]| all.iter().filter(|one| is_enough(one)).copied().collect();
+        let yes = asked.iter().position(|answered| answered.is_yes);
+        let named = yes.map(|at| match at {
+            0 => Self { findings: alone(&not_needed), is_enough_alone: true, is_needed: false },
+            1 => Self { findings: disjoint(case, &not_needed), is_enough_alone: false, is_needed: false },
+            _ => Self { findings: alone(&as_written), is_enough_alone: true, is_needed: true },
+        });
+        (named, asked)
     }
 
     /// What is too much, in a title.
@@ -88,6 +103,16 @@ impl<'f> Named<'f> {
         let advice = self.findings.iter().flat_map(|finding| advice_of(finding));
         verdict.advice = advice.chain(std::mem::take(&mut verdict.advice)).collect();
     }
+}
+
+/// Whether the request would have been met without the memory of some findings, with their names.
+fn answered(asks: &'static str, shortage: &Shortage, findings: &[&Finding]) -> Answered {
+    let bytes = findings.iter().fold(0i64, |sum, finding| sum.saturating_add(finding.weight_bytes));
+    let names = Sentence::joined(findings.iter().map(|finding| finding.id.name().into()), ", ");
+    let of = (!findings.is_empty()).then(|| say!(" ({})", names));
+    let lacked = figure::bytes(shortage.lacking_bytes().unwrap_or(0));
+    let figures = say!("{}{}, and {} were missing", figure::bytes(bytes), of, lacked);
+    Answered { asks, figures, is_yes: shortage.is_covered_by(bytes) }
 }
 
 /// The advice of a finding, the first with the remedy that simulates it, where one does.

@@ -5,17 +5,10 @@ use crate::diagnosis::case::{Case, own_tree};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity, command};
 use crate::diagnosis::findings::FindingId;
-use crate::diagnosis::retained::Retained;
-use crate::diagnosis::sentence::{Sentence, say};
-use crate::diagnosis::share::share;
+use crate::diagnosis::retained::{self, Retained};
+use crate::diagnosis::sentence::{Sentence, name, say};
+use crate::diagnosis::share::MUCH;
 use crate::model::{Anchor, DeviceId, Moment, OomEvent};
-
-/// Retained memory of fewer repetitions shows no trend and is not named in the title.
-const MIN_REPETITIONS: usize = 4;
-
-/// Retained memory is named in the title if it is at least this share of the live bytes: a program may keep some on
-/// purpose.
-const RETAINED_SHARE: f64 = 0.25;
 
 /// The verdict that no request failed at the moment, and how far that is good news.
 pub(super) fn nothing_failed(case: &Case<'_>, retained: Option<&Retained>) -> Finding {
@@ -68,20 +61,30 @@ fn title(case: &Case<'_>, retained: Option<&Retained>) -> Sentence {
     if !case.has_history() {
         return say!("No history was recorded; {}", composition::headline(case));
     }
-    if let Some(retained) = retained.filter(|retained| is_much(case, retained)) {
-        return say!(
-            "No request failed, but {} of {} in use stay from earlier {}",
+    let headline = composition::headline(case);
+    match retained.and_then(|retained| Some((retained, growth(case, retained)?))) {
+        Some((retained, growth)) if MUCH.is_reached(retained.bytes, case.live_bytes()) => say!(
+            "No request failed, but {}: {} of {} in use are left by earlier ones",
+            growth,
             figure::bytes(retained.bytes).of(case.live_bytes()),
-            in_use,
-            retained.noun.plural()
-        );
+            in_use
+        ),
+        Some((_, growth)) => say!("{}; {}", headline, growth),
+        None => headline,
     }
-    composition::headline(case)
 }
 
-/// Whether the title names the retained memory.
-fn is_much(case: &Case<'_>, retained: &Retained) -> bool {
-    MIN_REPETITIONS <= retained.repetitions && RETAINED_SHARE <= share(retained.bytes, case.live_bytes())
+/// How much memory comes with each repetition, and by which line, if it goes on growing.
+fn growth(case: &Case<'_>, retained: &Retained) -> Option<Sentence> {
+    let times = retained.steady.filter(|_| retained.is_worth_a_word(case))?;
+    let line = retained::line(retained, case).map(|site| say!(" ({})", name(site.place())));
+    Some(say!(
+        "memory grows by {} with each of {} {}{}",
+        figure::bytes(retained.per_repetition_bytes),
+        figure::count(times),
+        retained.noun.plural(),
+        line
+    ))
 }
 
 /// Whether the file is undamaged, so that its end is known.

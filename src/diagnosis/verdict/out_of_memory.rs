@@ -5,6 +5,7 @@ use super::{
     capacity, failed_attempt, failed_request, fragmentation, free_piece, growing_tensors, outside,
     single_request,
 };
+use crate::diagnosis::answered::Answered;
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, FreePiece, Shortage, add_sites, own_tree};
 use crate::diagnosis::cause::{Cause, Outside, pieces};
@@ -16,13 +17,13 @@ use crate::diagnosis::retained;
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::diagnosis::words::Words;
 
-/// The verdict about a request that failed for a cause, knowing what else was found.
+/// The verdict about a request that failed for a cause, knowing what else was found, and the questions that were asked of that.
 pub(super) fn out_of_memory(
     assessment: &Assessment<'_>,
     shortage: &Shortage,
     cause: &Cause,
     others: &[Finding],
-) -> Finding {
+) -> (Finding, Vec<Answered>) {
     let case = assessment.case;
     let is_unknown = matches!(cause, Cause::Unknown | Cause::FreePiece(FreePiece::Unused { .. }));
     let severity = if is_unknown { Severity::Warning } else { Severity::Critical };
@@ -37,7 +38,7 @@ pub(super) fn out_of_memory(
     }
     describe(&mut finding, assessment, shortage, cause);
     let is_too_small = matches!(cause, Cause::Capacity | Cause::SingleRequest);
-    let named = if is_too_small { Named::among(case, shortage, others) } else { None };
+    let (named, asked) = if is_too_small { Named::among(case, shortage, others) } else { (None, Vec::new()) };
     if let Some(named) = &named {
         named.describe(&mut finding, shortage, cause);
     }
@@ -47,7 +48,7 @@ pub(super) fn out_of_memory(
     if shortage.free_bytes().is_none() {
         finding.limit("The recording does not state what the device had left, so its capacity is unknown.");
     }
-    finding
+    (finding, asked)
 }
 
 fn describe(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage, cause: &Cause) {

@@ -4,33 +4,72 @@ use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::numbers::SEVERAL;
+use crate::diagnosis::share::NEARLY_ALL;
+use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, EventIx};
 use std::collections::BTreeMap;
 
 /// The live activations of one call of a model.
 #[derive(Default)]
 pub(super) struct Graph<'a> {
-    pub(super) call: usize,
+    /// The call; `None` is one from before the recording.
+    pub(super) call: Option<usize>,
     pub(super) blocks: Vec<&'a Allocation>,
     pub(super) bytes: i64,
+}
+
+impl Graph<'_> {
+    /// The event at which its call began; `None` is before the recording.
+    pub(super) fn began(&self, case: &Case<'_>) -> Option<EventIx> {
+        self.call.and_then(|call| case.phases().calls.get(call)).map(|call| call.event)
+    }
+
+    /// Number of blocks by size.
+    fn sizes(&self) -> BTreeMap<i64, usize> {
+        let mut sizes = BTreeMap::new();
+        for block in &self.blocks {
+            *sizes.entry(block.size).or_default() += 1;
+        }
+        sizes
+    }
+
+    /// Whether it has nearly all blocks of another, by their sizes.
+    fn covers(&self, other: &Self) -> bool {
+        let sizes = self.sizes();
+        let common = other.sizes().into_iter().map(|(size, count)| {
+            let both = count.min(sizes.get(&size).copied().unwrap_or(0));
+            size.saturating_mul(both as i64)
+        });
+        NEARLY_ALL.is_reached(common.saturating_sum(), other.bytes)
+    }
 }
 
 /// The calls that hold graphs, in their order.
 pub(super) fn graphs<'a>(assessment: &Assessment<'a>) -> Vec<Graph<'a>> {
     let calls = &assessment.case.phases().calls;
-    let mut graphs: BTreeMap<usize, Graph<'_>> = BTreeMap::new();
+    let mut graphs: BTreeMap<Option<usize>, Graph<'_>> = BTreeMap::new();
     for a in assessment.in_use(Category::Activation) {
-        let Some(event) = a.alloc_event() else { continue };
-        let Some(call) = calls.partition_point(|call| call.event <= event).checked_sub(1) else { continue };
+        let call = match a.alloc_event() {
+            Some(event) => match calls.partition_point(|call| call.event <= event).checked_sub(1) {
+                Some(call) => Some(call),
+                None => continue,
+            },
+            None => None,
+        };
         let graph = graphs.entry(call).or_default();
         graph.call = call;
         graph.bytes = graph.bytes.saturating_add(a.size);
         graph.blocks.push(a);
     }
+    // What is older than the recording is of another call if it has all blocks of one, else perhaps of the call at its start.
+    let older = graphs.remove(&None);
     // The last call may have been cut off early.
     let last = graphs.keys().next_back().copied();
     let is_graph = |graph: &Graph<'_>| SEVERAL <= graph.blocks.len() || Some(graph.call) == last;
-    graphs.into_values().filter(is_graph).collect()
+    let graphs: Vec<Graph<'_>> = graphs.into_values().filter(is_graph).collect();
+    let largest = graphs.iter().max_by_key(|graph| graph.bytes);
+    let older = older.filter(|older| largest.is_some_and(|largest| older.covers(largest)));
+    older.into_iter().chain(graphs).collect()
 }
 
 /// The first events of the backward passes before the moment, without the one that the moment lies in.

@@ -68,8 +68,7 @@ pub(super) fn more_calls(
 ) -> Option<Finding> {
     let last = *ends.last()?;
     let before = most_calls_before_an_end(case, ends).filter(|&most| 0 < most)?;
-    let calls = &case.phases().calls;
-    let is_new = |graph: &&Graph<'_>| calls.get(graph.call).is_some_and(|call| last < call.event);
+    let is_new = |graph: &&Graph<'_>| graph.began(case).is_some_and(|event| last < event);
     let now: Vec<&Graph<'_>> = graphs.iter().filter(is_new).collect();
     let blocks: Vec<&Allocation> = now.iter().flat_map(|graph| graph.blocks.iter().copied()).collect();
     let bytes = sum(&blocks);

@@ -2,16 +2,16 @@
 
 use super::graph::{Graph, finished_backwards};
 use crate::analysis::{Category, Phase};
-use crate::diagnosis::case::Case;
+use crate::diagnosis::case::{Among, Case, add_sites, by_stack, leading};
 use crate::diagnosis::detectors::place::{places, sum};
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, Severity};
+use crate::diagnosis::finding::{Finding, MAX_SITES, Role, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::{MUCH, NEARLY_ALL, WORTH};
 use crate::diagnosis::sum::SaturatingSum as _;
-use crate::model::Allocation;
+use crate::model::{Allocation, EventIx, StackId};
 
 /// Two or more large graphs, as of a teacher and a student, or of this iteration and the one before.
 pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
@@ -22,9 +22,8 @@ pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Findin
     if large.len() < 2 || !MUCH.is_reached(bytes, case.live_bytes()) {
         return None;
     }
-    let calls = &case.phases().calls;
     let last = finished_backwards(case).last().copied();
-    let is_over = |graph: &&&Graph<'_>| calls.get(graph.call).map(|call| call.event) < last;
+    let is_over = |graph: &&&Graph<'_>| graph.began(case) < last.or(Some(EventIx(0)));
     let over: Vec<&Allocation> =
         large.iter().filter(is_over).flat_map(|graph| graph.blocks.iter().copied()).collect();
     let title = say!(
@@ -40,7 +39,10 @@ pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Findin
         let smallest = large.iter().map(|graph| graph.bytes).min().unwrap_or(0);
         explain_together(&mut finding, case, smallest);
     } else {
-        places(&mut finding, case, &over);
+        // Of an older graph no line is known: those of the call that made one like it are as good.
+        let has_lines = over.iter().any(|a| a.stack != StackId::EMPTY);
+        places(&mut finding, case, if has_lines { &over } else { &blocks });
+        result_line(&mut finding, case, if has_lines { &over } else { &blocks });
         explain_over(&mut finding, case, sum(&over), bytes);
     }
     finding.limit("Which of these calls the next backward pass will use is not in the recording.");
@@ -64,11 +66,27 @@ fn explain_together(finding: &mut Finding, case: &Case<'_>, smallest: i64) {
     finding.weighs(smallest);
 }
 
-/// A graph of an earlier iteration.
+/// Name the line first that called for a graph: what it returned is what keeps it.
+fn result_line(finding: &mut Finding, case: &Case<'_>, blocks: &[&Allocation]) {
+    let stacks = by_stack(blocks.iter().map(|a| (a.stack, a.size)));
+    let Some(caller) = leading(case, &stacks, Among::Live).into_iter().next() else { return };
+    let sites = std::mem::take(&mut finding.evidence.sites);
+    finding.evidence.sites.push(case.code.site(caller.key, caller.bytes, caller.count, Role::Live));
+    add_sites(&mut finding.evidence.sites, sites, MAX_SITES);
+}
+
+/// A graph of an earlier call.
 fn explain_over(finding: &mut Finding, case: &Case<'_>, over: i64, of: i64) {
     finding.severity = case.severity_of(over);
-    finding.explain(say!("{} of it are from before the last backward pass: an output or a loss of an earlier iteration is still referenced while the next is computed.", figure::bytes(over).of(of)));
+    let before = if finished_backwards(case).is_empty() { "this call" } else { "the last backward pass" };
+    finding.explain(say!("{} of it are from before {}: an output or a loss of an earlier call is still referenced while the next is computed.", figure::bytes(over).of(of), before));
     finding.advise_code("Let go of the results before the next call:", "del output, loss");
+    if !case.trains() {
+        finding.advise_code(
+            "No backward pass was recorded. For inference, make no graph:",
+            "with torch.no_grad():   # or torch.inference_mode()",
+        );
+    }
     finding.weighs(over);
 }
 
