@@ -28,17 +28,16 @@ fn verdict(view: &View<'_>, habits: &Habits, id: AllocId) -> Option<Verdict> {
     let stack = view.stack(id);
     let facts = view.facts_of(stack);
     let (category, rule) = match facts.part {
-        Part::Load => (Category::Parameter, RuleId::ModuleLoad),
+        Part::FlatBuffer if habits.last_buffer_lines.contains(&stack) => {
+            (Category::Gradient, RuleId::GradientCode)
+        }
+        Part::Load | Part::FlatBuffer => (Category::Parameter, RuleId::ModuleLoad),
         Part::Call => return Some(in_call(view, habits, id, stack, facts)),
         Part::Backward => (Category::Gradient, RuleId::Autograd),
         Part::Recompute => (Category::Activation, RuleId::Recomputed),
         Part::State | Part::Foreach | Part::Step => {
             return Some(in_step(view, habits, id, stack, facts.part));
         }
-        Part::FlatBuffer if habits.last_buffer_lines.contains(&stack) => {
-            (Category::Gradient, RuleId::GradientCode)
-        }
-        Part::FlatBuffer => (Category::Parameter, RuleId::ModuleLoad),
         Part::MainParameters => (Category::OptimizerState, RuleId::StateSetup),
         Part::GradientCopy => (Category::Gradient, RuleId::GradientCode),
         Part::Comm => (Category::Comm, RuleId::CommCode),

@@ -3,10 +3,15 @@
 use crate::analysis::attribution::Category;
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::view::View;
+use crate::model::AllocId;
 use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// How many blocks there are of each size.
 pub(super) type CountBySize = HashMap<i64, usize>;
+
+/// Old blocks by size, older addresses first.
+pub(super) type BlocksBySize = BTreeMap<i64, Vec<AllocId>>;
 
 /// The gradients that stay after a backward: of each size, the most at a time.
 pub(super) fn lasting_gradients(view: &View<'_>, claims: &Claims) -> CountBySize {

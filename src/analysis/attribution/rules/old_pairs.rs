@@ -2,9 +2,10 @@
 //! optimizer that steps.
 
 use super::by_layout;
+use super::gradient_sizes::BlocksBySize;
 use super::old_freed;
 use super::old_unpaired::Unpaired;
-use super::recorded_training::{BlocksBySize, RecordedTraining, SizeSplit};
+use super::recorded_training::{RecordedTraining, SizeSplit};
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};

@@ -8,7 +8,7 @@ use super::old_pairs::blocks_by_size;
 use super::parameter_sweeps::swept_parameters;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::Activity;
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::thresholds::{ADAM_BLOCKS, MIN_AGREEING_SIZES};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, EventIx, StackId};
@@ -19,6 +19,15 @@ use std::collections::{BTreeMap, BTreeSet};
 struct Line {
     blocks: Vec<(AllocId, EventIx)>,
     sizes: BTreeSet<i64>,
+}
+
+impl Line {
+    /// Whether it keeps more for each parameter than any state is: directions that are tried, or copies of candidates.
+    fn keeps_trials(&self, view: &View<'_>, known: &HashMap<i64, usize>) -> bool {
+        let kept = self.blocks.iter().filter(|&&(id, _)| view.is_live_at_end(id)).count();
+        let parameters: usize = self.sizes.iter().filter_map(|size| known.get(size)).sum();
+        ADAM_BLOCKS * parameters <= kept
+    }
 }
 
 /// Claim the state, and the parameters that take the place of others. Those are written last, from the state.
@@ -58,23 +67,25 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     let mut found = Vec::new();
     for line in lines.values() {
         let is_last = last.is_some() && writes(line) == last;
+        let kept_as =
+            if line.keeps_trials(view, &known) { Category::Temporary } else { Category::OptimizerState };
         for &(id, made) in line.blocks.iter().filter(|&&(id, made)| is_open(id) && is_kept(id, made)) {
-            found.push((id, is_last && first <= made.0, line.blocks.len()));
+            let verdict = if is_last && first <= made.0 {
+                Verdict::new(Category::Parameter, RuleId::WrittenByOwnStep)
+            } else {
+                Verdict::new(kept_as, RuleId::KeptByOwnStep)
+            };
+            found.push((id, verdict, line.blocks.len()));
         }
     }
-    for (id, is_parameter, alike) in found {
+    for (id, verdict, alike) in found {
         let size = view.size(id);
-        let (category, rule) = if is_parameter {
-            (Category::Parameter, RuleId::WrittenByOwnStep)
-        } else {
-            (Category::OptimizerState, RuleId::KeptByOwnStep)
-        };
         let blocks = Blocks {
             alike,
             known: known.get(&size).copied().unwrap_or_default(),
             known_as: Category::Parameter,
         };
-        claims.claim_with_blocks(id, Verdict::new(category, rule), size, blocks);
+        claims.claim_with_blocks(id, verdict, size, blocks);
     }
 }
 

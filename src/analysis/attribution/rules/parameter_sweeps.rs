@@ -2,8 +2,7 @@
 //! again. Where nothing computes gradients, these show how many parameters there are of each size.
 
 use super::function_blocks::{Fate, function_blocks};
-use super::gradient_sizes::CountBySize;
-use super::recorded_training::BlocksBySize;
+use super::gradient_sizes::{BlocksBySize, CountBySize};
 use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::view::View;
 use crate::model::StackId;

@@ -1,7 +1,7 @@
 //! The training that was under way when the recording began, as far as the recorded part shows it: how many blocks of each
 //! size it keeps for a parameter.
 
-use super::gradient_sizes::{CountBySize, lasting_gradients};
+use super::gradient_sizes::{BlocksBySize, CountBySize, lasting_gradients};
 use super::parameter_sweeps::swept_parameters;
 use crate::analysis::attribution::Category;
 use crate::analysis::attribution::claims::Claims;
@@ -12,16 +12,12 @@ use crate::analysis::attribution::view::View;
 use crate::analysis::segments::address_order::AddressKey;
 use crate::model::AllocId;
 use crate::model::allocator_sizes::SMALL_SIZE;
-use std::collections::BTreeMap;
 
 /// Tensors of state for each parameter where the optimizer does not show: Adam and its like are the usual ones.
 const USUAL_STATES: usize = 2;
 
 /// A second model before all state is recognized if at most one block in this many lies in the other half.
 const MISPLACED_PART: usize = 20;
-
-/// Old blocks by size, older addresses first.
-pub(super) type BlocksBySize = BTreeMap<i64, Vec<AllocId>>;
 
 /// The purposes of the blocks of one size, in the order of their addresses. Parameters come first, as they were made first;
 /// what is left after the gradients is state.
