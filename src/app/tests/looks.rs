@@ -321,7 +321,7 @@ fn the_ranks_of_a_job() {
         harness.state_mut().open(Input::File(sample("ranks")), &ctx);
         assert!(wait(harness, |harness| harness.query_by_label("Ranks").is_some()));
         harness.get_by_label("Ranks").click();
-        assert!(wait(harness, |harness| harness.query_by_label_contains("Rank 3 stands apart").is_some()));
+        assert!(wait(harness, |harness| harness.query_by_label_contains("Rank 3 is an outlier").is_some()));
     });
 }
 
