@@ -35,8 +35,8 @@ pub use allocations::{
 };
 pub use attribution::{
     Attribution, Basis, Because, Blocks, Categories, Category, CategoryBytes, Channel, Claim, EvidenceKind,
-    Facts, Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, RULES, Rule,
-    RuleId, Stratum, TorchOperation, UserRules, UserRulesError, Verdict, declared_category,
+    Facts, FrameCode, Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position,
+    RULES, Rule, RuleId, Stratum, TorchOperation, UserRules, UserRulesError, Verdict, declared_category,
     is_named_after_evaluation, named_step_and_phase, path_in_torch,
 };
 pub use events::{Clock, EventMatches, EventSet, same_event};

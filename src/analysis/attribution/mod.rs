@@ -35,7 +35,7 @@ pub use categories::{Categories, CategoryBytes};
 pub use category::Category;
 pub use claims::{Blocks, Claim, Verdict};
 pub use facts::{Facts, declared_category};
-pub use knowledge::{TorchOperation, is_named_after_evaluation, path_in_torch};
+pub use knowledge::{FrameCode, TorchOperation, is_named_after_evaluation, path_in_torch};
 pub use pipeline::Attribution;
 pub use rule::{Channel, EvidenceKind, RULES, Rule, RuleId, Stratum};
 pub use structure::{

@@ -1,12 +1,14 @@
 //! The meaning of single frames: files and functions of PyTorch and the libraries around it, and names that programs give.
 
 mod distributed;
+mod frame_code;
 mod frame_role;
 mod name_hint;
 mod optimizer;
 mod role;
 mod torch_operation;
 
+pub use frame_code::FrameCode;
 pub(in crate::analysis) use frame_role::frame_role;
 pub use frame_role::path_in_torch;
 pub use name_hint::is_named_after_evaluation;
