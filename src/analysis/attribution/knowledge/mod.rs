@@ -9,8 +9,8 @@ mod role;
 mod torch_operation;
 
 pub use frame_code::FrameCode;
-pub(in crate::analysis) use frame_role::frame_role;
 pub use frame_role::path_in_torch;
+pub(in crate::analysis) use frame_role::{frame_role, is_of_compiler};
 pub use name_hint::is_named_after_evaluation;
 pub(in crate::analysis) use name_hint::{NameHint, name_hint};
 pub(in crate::analysis) use optimizer::Optimizer;
