@@ -1,5 +1,5 @@
-//! Recordings of one program as it is and compiled (`torch.compile`, with the original lines of generated code): what
-//! they show is the program's own.
+//! Recordings of one program as it is and compiled (`torch.compile`, with the original lines of generated code), and with modules
+//! that metadata names: what they show is the program's own.
 
 use crate::support::{json, root, stdout};
 use oomscope::load::{Input, Progress, load};
@@ -71,4 +71,13 @@ fn a_cut_has_the_generated_code_that_was_recorded() {
         assert_eq!(again.stacks.len(), snapshot.stacks.len());
         std::fs::remove_file(&copy).expect("the copy can be removed");
     }
+}
+
+#[test]
+fn metadata_names_modules_where_no_stack_does() {
+    let rows = modules(&data("named_modules.pickle.gz"));
+    let row = |name: &str| rows.iter().find(|row| row["module"] == name).unwrap_or_else(|| panic!("{name}"));
+    assert_eq!((&row("blocks.0")["depth"], &row("blocks.0.qkv")["depth"]), (&0.into(), &1.into()));
+    // A linear layer from 64 to 192.
+    assert_eq!(row("blocks.1.qkv")["own"]["parameter"], 4 * (64 * 192 + 192));
 }

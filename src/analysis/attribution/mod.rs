@@ -39,6 +39,7 @@ pub use knowledge::{FrameCode, TorchOperation, is_named_after_evaluation, path_i
 pub use pipeline::Attribution;
 pub use rule::{Channel, EvidenceKind, RULES, Rule, RuleId, Stratum};
 pub use structure::{
-    Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, named_step_and_phase,
+    Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, named_module,
+    named_step_and_phase,
 };
 pub use user_rules::{UserRules, UserRulesError};

@@ -21,6 +21,14 @@ pub(super) struct Step {
     pub(super) is_recomputed: bool,
 }
 
+impl Step {
+    /// A module that metadata names.
+    pub(super) fn named(text: StrId) -> Self {
+        let (kind, flow) = (StepKind::Named, Flow::Any);
+        Self { kind, file: text, function: text, from: None, flow, is_recomputed: false }
+    }
+}
+
 /// How a module calls others, as far as its file says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Flow {
@@ -41,6 +49,8 @@ pub(super) enum StepKind {
     Call,
     /// Its constructor.
     Make,
+    /// None: metadata names it.
+    Named,
 }
 
 /// The part of a program that a stack lies in.

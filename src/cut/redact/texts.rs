@@ -1,7 +1,7 @@
 //! Texts of every kind, without what names users, hosts and projects.
 
 use super::paths::Folders;
-use crate::analysis::{Category, Phase, declared_category, named_step_and_phase};
+use crate::analysis::{Category, Phase, declared_category, named_module, named_step_and_phase};
 use crate::model::{FrameId, MAX_MEANT_BYTES, Snapshot, StrId};
 use crate::snapshot::write::{Rewrite, TextKind};
 use crate::snapshot::{TracebackLine, traceback_lines};
@@ -76,13 +76,14 @@ impl Rewrite for Redaction {
     }
 }
 
-/// What is understood of metadata: a step, a phase and a category.
+/// What is understood of metadata: a step, a phase, a module and a category.
 fn metadata(text: &str) -> String {
     let (step, phase) = named_step_and_phase(text);
     let step = step.map(|step| format!("\"step\": {step}"));
     let phase = phase.map(Phase::key).map(|phase| format!("\"phase\": \"{phase}\""));
+    let module = named_module(text).map(|name| format!("\"module\": \"{}\"", units::without_names(name)));
     let category = declared_category(text).map(|category| format!("\"category\": \"{}\"", category.key()));
-    let known: Vec<String> = [step, phase, category].into_iter().flatten().collect();
+    let known: Vec<String> = [step, phase, module, category].into_iter().flatten().collect();
     if known.is_empty() { String::new() } else { format!("{{{}}}", known.join(", ")) }
 }
 
@@ -99,6 +100,8 @@ mod tests {
     fn metadata_keeps_what_is_understood() {
         let text = "{'step': 3, 'phase': 'backward', 'user': 'alice', 'category': 'kv_cache'}";
         assert_eq!(metadata(text), "{\"step\": 3, \"phase\": \"backward\", \"category\": \"kv_cache\"}");
+        let module = "{'module': 'h.0.attn', 'user': 'alice'}";
+        assert_eq!(metadata(module), "{\"module\": \"h.0.attn\"}");
         assert_eq!(metadata("alice@host"), "");
         assert_eq!(declared_category(&metadata("gradient")), declared_category("gradient"));
     }
