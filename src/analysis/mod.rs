@@ -3,6 +3,7 @@
 //! This layer knows no text formats, no files and no windows.
 
 mod allocations;
+mod annotated;
 mod attribution;
 pub mod comparison;
 mod events;
@@ -35,9 +36,9 @@ pub use allocations::{
 };
 pub use attribution::{
     Attribution, Basis, Because, Blocks, Categories, Category, CategoryBytes, Channel, Claim, EvidenceKind,
-    Facts, Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, RULES, Rule,
-    RuleId, Stratum, TorchOperation, UserRules, UserRulesError, Verdict, declared_category,
-    is_named_after_evaluation, named_step_and_phase, path_in_torch,
+    Facts, FrameCode, Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position,
+    RULES, Rule, RuleId, Stratum, TorchOperation, UserRules, UserRulesError, Verdict, declared_category,
+    is_named_after_evaluation, named_module, named_step_and_phase, path_in_torch,
 };
 pub use events::{Clock, EventMatches, EventSet, same_event};
 pub use inferred_part::InferredPart;

@@ -2,8 +2,8 @@
 
 use super::settings::{CONF_VARIABLES, Setting, SettingValue, entry};
 use super::{
-    Accelerator, ActionNames, DeviceId, FrameTable, RecordedTensors, Sources, StackTable, StrId, StringTable,
-    Timeline,
+    Accelerator, ActionNames, DeviceId, FrameId, FrameTable, Originals, RecordedTensors, Sources, StackId,
+    StackTable, StrId, StringTable, Timeline,
 };
 
 /// The start or the end of a range that a profiler or the program marked (`external_annotations`).
@@ -64,8 +64,10 @@ pub struct Snapshot {
     pub strings: StringTable,
     /// Every frame.
     pub frames: FrameTable,
-    /// Every stack.
+    /// Every stack, with the program's own lines in place of code that was generated from them.
     pub stacks: StackTable,
+    /// What was recorded of stacks, where that is something else.
+    pub originals: Option<Originals>,
     /// Names of actions.
     pub actions: ActionNames,
     /// One timeline for each device with events or segments, by device; pinned host memory comes first.
@@ -97,6 +99,30 @@ impl Snapshot {
     pub fn conf_variable(&self) -> &'static str {
         let has = |name: &&&str| self.settings.iter().any(|setting| setting.name == **name);
         CONF_VARIABLES.iter().find(has).copied().unwrap_or(CONF_VARIABLES[0])
+    }
+
+    /// The stacks as they were recorded, by the same ids.
+    pub fn recorded_stacks(&self) -> &StackTable {
+        self.originals.as_ref().map_or(&self.stacks, Originals::recorded)
+    }
+
+    /// The first of the stacks that show the same and call the same: compiled code has one for each line that was generated.
+    pub fn first_alike(&self, stack: StackId) -> StackId {
+        self.originals.as_ref().map_or(stack, |originals| originals.first(stack))
+    }
+
+    /// Whether a stack shows the program's own lines in place of something else.
+    pub fn shows_originals(&self, stack: StackId) -> bool {
+        let recorded = self.originals.as_ref().map(|originals| originals.recorded().frames(stack));
+        recorded.is_some_and(|recorded| recorded != self.stacks.frames(stack))
+    }
+
+    /// The frames of a stack, innermost first. The innermost of lines that stand for another frame comes with that one.
+    pub fn frames_with_recorded(&self, stack: StackId) -> Vec<(FrameId, Option<FrameId>)> {
+        match self.originals.as_ref().filter(|_| self.shows_originals(stack)) {
+            Some(originals) => originals.lines_of(originals.recorded().frames(stack)).collect(),
+            None => self.stacks.frames(stack).iter().map(|&id| (id, None)).collect(),
+        }
     }
 
     /// All memory of a device in bytes, where oomscope's recorder noted it; torch itself writes it nowhere.

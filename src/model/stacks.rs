@@ -46,6 +46,12 @@ impl StackTable {
         StackId(id)
     }
 
+    /// Add a stack, also if it is known: the ids of others stay as they are.
+    pub(super) fn push(&mut self, stack: &[FrameId]) {
+        self.frames.extend_from_slice(stack);
+        self.ends.push(self.frames.len());
+    }
+
     /// Remove the stack that was added last, and return its frames. `None` if it is another one.
     pub fn take_back(&mut self, id: StackId) -> Option<Vec<FrameId>> {
         let is_last = id != StackId::EMPTY && id.0 as usize + 1 == self.ends.len();

@@ -26,12 +26,7 @@ pub struct Attention {
 pub(super) fn find(computation: &Computation<'_>) -> Vec<Attention> {
     let run = &computation.run;
     let softmax = run.stacks_of_operations(|operation| operation == TorchOperation::Softmax);
-    let named = run.stacks_with(|file, name| {
-        let is_torch = file.contains("torch/nn/");
-        let has =
-            |text: &str| ["attn", "attention"].iter().any(|word| text.to_ascii_lowercase().contains(word));
-        !is_torch && (has(name) || has(file.rsplit('/').next().unwrap_or(file)))
-    });
+    let named = run.stacks_with(|code| code.is_named_after_attention());
     let is_call = |id: &AllocId| computation.depends_on_batch(*id);
     let calls: Vec<AllocId> = run.timeline.ids().filter(is_call).collect();
     let is_product = |id: AllocId| computation.is_product(id);
@@ -93,22 +88,7 @@ fn gradients(computation: &Computation<'_>, scores: &[AllocId], bytes: u64) -> V
     made.filter(|&id| run.bytes(id) == bytes).collect()
 }
 
-/// What names of functions and files of fused attention have in them: PyTorch's own, its kernels, and those of flash-attn,
-/// xFormers and transformers.
-const FUSED: [&str; 6] = [
-    "scaled_dot_product",
-    "sdpa_attention",
-    "flash_att",
-    "flashatt",
-    "efficient_attention",
-    "memory_efficient",
-];
-
 /// Whether some frame of the recording is one of fused attention.
 pub fn is_attention_fused(run: &Run<'_>) -> bool {
-    run.has_frame(|file, name| {
-        let file = file.rsplit('/').next().unwrap_or(file).to_ascii_lowercase();
-        let name = name.to_ascii_lowercase();
-        FUSED.iter().any(|word| name.contains(word) || file.contains(word))
-    })
+    run.has_frame(|code| code.is_fused_attention())
 }

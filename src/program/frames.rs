@@ -1,7 +1,7 @@
 //! What frames tell about calls of modules.
 
 use super::operation_kind::OperationKind;
-use crate::analysis::{TorchOperation, by_function, is_python, printable};
+use crate::analysis::{FrameCode, TorchOperation, by_function, is_python, printable};
 use crate::model::{Frame, FrameId, Snapshot, StackId, StrId};
 use foldhash::HashMap;
 
@@ -41,8 +41,8 @@ impl CallFrames {
         let mut found = by_function(snapshot, |Frame { file, name, .. }| {
             let file = printable(snapshot, file).replace('\\', "/");
             let name = printable(snapshot, name);
-            let kind = kind(&file, &name);
-            CallFrame { function: 0, kind, operation: TorchOperation::of(&file, &name) }
+            let code = FrameCode { file: &file, function: &name };
+            CallFrame { function: 0, kind: kind(code), operation: code.operation() }
         });
         for (id, frame) in (0..).map(FrameId).zip(&mut found) {
             let Frame { file, name, .. } = snapshot.frames.get(id);
@@ -85,15 +85,14 @@ impl CallFrames {
     }
 }
 
-fn kind(file: &str, name: &str) -> FrameKind {
-    let plain = name.rsplit('.').next().unwrap_or(name);
-    if !is_python(file) {
+fn kind(code: FrameCode<'_>) -> FrameKind {
+    if !is_python(code.file) {
         FrameKind::Compiled
-    } else if file.ends_with("torch/nn/modules/module.py") {
+    } else if code.is_module_class() {
         FrameKind::Call
-    } else if file.ends_with("torch/nn/modules/container.py") {
+    } else if code.is_container() {
         FrameKind::Container
-    } else if plain == "forward" {
+    } else if code.plain_function() == "forward" {
         FrameKind::Forward
     } else {
         FrameKind::Plain

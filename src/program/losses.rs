@@ -31,7 +31,7 @@ pub(super) fn find(computation: &Computation<'_>) -> Vec<Loss> {
     let in_loss = run.stacks_of_operations(|operation| {
         matches!(operation, TorchOperation::CrossEntropy | TorchOperation::LogSoftmax)
     });
-    let upcast = run.stacks_with(|file, _| file.ends_with("transformers/loss/loss_utils.py"));
+    let upcast = run.stacks_with(|code| code.upcasts_logits());
     let ids: Vec<AllocId> = run.timeline.ids().filter(|&id| in_loss.has(run.timeline.stack(id))).collect();
     let groups = ids.chunk_by(|a, b| a.0 + 1 == b.0);
     groups.filter_map(|group| loss(run, computation, group, &upcast)).collect()

@@ -1,7 +1,7 @@
 //! The state and the temporaries of a program's optimizers.
 
 use super::run::{Run, StackSet};
-use crate::analysis::{Category, Phase};
+use crate::analysis::{Category, FrameCode, Phase};
 use crate::model::{AllocId, FrameId};
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ impl OptimizerFacts {
         let any =
             |ids: &[AllocId], stacks: &StackSet| ids.iter().any(|&id| stacks.has(run.timeline.stack(id)));
         let is_adam = any(&state, &of_file(run, &["adam.py", "adamw.py"]));
-        let by = |function: &str| any(&temporaries, &of_adam_step(run, function));
+        let by = |function: &str| any(&temporaries, &run.stacks_with(|code| code.is_of_adam(function)));
         let adam = is_adam.then(|| match (by("_multi_tensor_adam"), by("_single_tensor_adam")) {
             (true, false) => AdamStep::Foreach,
             (false, true) => AdamStep::ForLoop,
@@ -126,7 +126,7 @@ fn states_by_size(run: &Run<'_>, tensors: &[AllocId]) -> Option<u64> {
 
 /// The innermost frame of each stack that lies in an optimizer of torch.
 fn optimizer_frames(run: &Run<'_>) -> Vec<Option<FrameId>> {
-    run.first_frames(|file, _| file.contains("torch/optim/") && !file.ends_with("/optimizer.py"))
+    run.first_frames(|code| code.torch_optimizer().is_some())
 }
 
 /// Whether a temporary belongs to an optimizer's step: its stack says so or, where nothing has stacks, its phase.
@@ -140,25 +140,11 @@ fn is_in_step(run: &Run<'_>, in_step: &StackSet, id: AllocId) -> bool {
 /// The stacks in a step of an optimizer: one of torch, or one that is derived from its base class, whose wrapper shows. A
 /// closure that the step calls is not part of it.
 fn in_optimizer(run: &Run<'_>) -> StackSet {
-    let is_step = |file: &str, function: &str| file.contains("torch/optim/") && function != "zero_grad";
-    let is_other = |file: &str, function: &str| {
-        ["torch/nn/", "torch/autograd/", "torch/_tensor.py"].iter().any(|part| file.contains(part))
-            || ["closure", "forward", "backward", "training_step"].contains(&function)
-    };
-    run.stacks_with_before(is_step, is_other)
+    let is_step = |code: FrameCode<'_>| code.is_of_torch_optim() && code.function != "zero_grad";
+    run.stacks_with_before(is_step, |code| code.is_within_closure())
 }
 
 /// The stacks through some files of torch's optimizers.
 fn of_file(run: &Run<'_>, names: &[&str]) -> StackSet {
-    run.stacks_with(|file, _| {
-        let in_optim = file.rsplit_once("torch/optim/").map(|(_, name)| name);
-        in_optim.is_some_and(|name| names.contains(&name))
-    })
-}
-
-/// The stacks through a function of Adam; with decoupled weight decay, it had functions of its own in earlier versions.
-fn of_adam_step(run: &Run<'_>, function: &str) -> StackSet {
-    run.stacks_with(|file, name| {
-        file.contains("torch/optim/adam") && (name == function || name.strip_suffix('w') == Some(function))
-    })
+    run.stacks_with(|code| code.torch_optimizer().is_some_and(|name| names.contains(&name)))
 }

@@ -1,6 +1,6 @@
 //! A recorded run, with what everything that looks at its program asks about it.
 
-use crate::analysis::{Attribution, Basis, Category, TorchOperation, by_function, printable};
+use crate::analysis::{Attribution, Basis, Category, FrameCode, TorchOperation, by_function, printable};
 use crate::model::{AllocId, Frame, FrameId, Moment, Snapshot, StackId, Timeline};
 use std::ops::Range;
 
@@ -47,33 +47,28 @@ impl<'a> Run<'a> {
         self.timeline.lifetimes.started_between(Moment(events.start), Moment(events.end))
     }
 
-    /// Whether some frame of the file has a property, which is asked with its file and function.
-    pub fn has_frame(&self, has: impl Fn(&str, &str) -> bool + Send + Sync) -> bool {
+    /// Whether some frame of the file has a property.
+    pub fn has_frame(&self, has: impl Fn(FrameCode<'_>) -> bool + Send + Sync) -> bool {
         self.per_frame(has).contains(&true)
     }
 
-    /// The stacks of the file that have a frame with a property, which is asked with the frame's file and function.
-    pub fn stacks_with(&self, has: impl Fn(&str, &str) -> bool + Send + Sync) -> StackSet {
-        self.stacks_with_before(has, |_, _| false)
+    /// The stacks of the file that have a frame with a property.
+    pub fn stacks_with(&self, has: impl Fn(FrameCode<'_>) -> bool + Send + Sync) -> StackSet {
+        self.stacks_with_before(has, |_| false)
     }
 
     /// The stacks of the file that have a frame of such operations.
     pub fn stacks_of_operations(&self, is_wanted: impl Fn(TorchOperation) -> bool + Send + Sync) -> StackSet {
-        self.stacks_with(|file, name| is_wanted(TorchOperation::of(file, name)))
+        self.stacks_with(|code| is_wanted(code.operation()))
     }
 
     /// The stacks of the file that have a frame with a property, and none with another further in.
     pub fn stacks_with_before(
         &self,
-        has: impl Fn(&str, &str) -> bool + Send + Sync,
-        ends: impl Fn(&str, &str) -> bool + Send + Sync,
+        has: impl Fn(FrameCode<'_>) -> bool + Send + Sync,
+        ends: impl Fn(FrameCode<'_>) -> bool + Send + Sync,
     ) -> StackSet {
-        let frames =
-            self.per_frame(
-                |file, name| {
-                    if has(file, name) { Some(true) } else { ends(file, name).then_some(false) }
-                },
-            );
+        let frames = self.per_frame(|code| if has(code) { Some(true) } else { ends(code).then_some(false) });
         let told = |stack: StackId| {
             let mut told = self.frames_of(stack).iter().filter_map(|frame| *frames.get(frame.index())?);
             told.next().unwrap_or(false)
@@ -82,17 +77,17 @@ impl<'a> Run<'a> {
     }
 
     /// Of each stack, the innermost frame with a property.
-    pub fn first_frames(&self, has: impl Fn(&str, &str) -> bool + Send + Sync) -> Vec<Option<FrameId>> {
+    pub fn first_frames(&self, has: impl Fn(FrameCode<'_>) -> bool + Send + Sync) -> Vec<Option<FrameId>> {
         let frames = self.per_frame(has);
         let has = |frame: &FrameId| frames.get(frame.index()).copied().unwrap_or(false);
         self.stack_ids().map(|stack| self.frames_of(stack).iter().copied().find(has)).collect()
     }
 
-    /// Something about each frame of the file, which is asked with its file and function, once for each pair of them.
-    fn per_frame<T: Copy + Send + Sync>(&self, ask: impl Fn(&str, &str) -> T + Send + Sync) -> Vec<T> {
+    /// Something about each frame of the file, asked once for each file and function.
+    fn per_frame<T: Copy + Send + Sync>(&self, ask: impl Fn(FrameCode<'_>) -> T + Send + Sync) -> Vec<T> {
         by_function(self.snapshot, |Frame { file, name, .. }| {
             let text = |id| printable(self.snapshot, id);
-            ask(&text(file).replace('\\', "/"), &text(name))
+            ask(FrameCode { file: &text(file).replace('\\', "/"), function: &text(name) })
         })
     }
 

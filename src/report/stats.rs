@@ -370,7 +370,8 @@ fn pools_text(out: &mut dyn Write, pools: &[PoolStats]) -> io::Result<()> {
 fn top_sites_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline) -> io::Result<()> {
     const LISTED: usize = 5;
     let (moment, active) = timeline.active.peak();
-    let live = live_at(timeline, moment);
+    let mut live = live_at(timeline, moment);
+    live.iter_mut().for_each(|a| a.stack = snapshot.first_alike(a.stack));
     for (i, site) in sites(&live).iter().take(LISTED).enumerate() {
         let label = if i == 0 { "at the peak" } else { "" };
         let share = units::percent(site.bytes, active);

@@ -4,6 +4,7 @@ use super::SnapshotError;
 use super::builder::Builder;
 use super::containers::{DictState, ListState, RecordList};
 use super::keys::{Key, RecordKind};
+use super::originals::originals;
 use crate::model::{
     Action, Anchor, Damage, DeviceId, DeviceTrust, EventTable, Segment, SegmentTable, Snapshot, Timeline,
     TimelineInput,
@@ -63,6 +64,12 @@ impl Builder {
             self.notes
                 .skipped("values that mean nothing to oomscope, beyond the first four million", dropped);
         }
+        let originals = originals(&mut self.strings, &mut self.frames, &mut self.stacks);
+        let originals = originals.map(|(originals, left_out)| {
+            self.notes
+                .skipped("stacks that have no room for the lines that generated code stands for", left_out);
+            originals
+        });
         let inputs = self.timeline_inputs(&root, damage.is_some());
         let (is_damaged, has_left_out) = (damage.is_some(), self.notes.has_lost_memory());
         let mut snapshot = Snapshot {
@@ -71,6 +78,7 @@ impl Builder {
             strings: self.strings,
             frames: self.frames,
             stacks: self.stacks,
+            originals,
             actions: self.actions,
             timelines: Vec::new(),
             settings,

@@ -19,6 +19,7 @@ mod loose;
 mod memory;
 mod notes;
 mod open_stack;
+mod originals;
 mod pieces;
 mod pools;
 mod preview;
@@ -30,6 +31,7 @@ mod show;
 mod sink;
 mod string_keys;
 mod tensors;
+mod traceback;
 pub mod write;
 
 pub use builder::Builder;
@@ -37,3 +39,4 @@ pub use error::SnapshotError;
 #[cfg(any(test, fuzzing))]
 pub use pieces::differential::{Agreement, compare as compare_in_pieces};
 pub use preview::{Outline, Preview, Seen, SeenSegments};
+pub use traceback::{TracebackLine, traceback_lines};

@@ -60,7 +60,7 @@ fn stack(snapshot: &Snapshot, id: StackId) -> Vec<String> {
         let [file, name] = [frame.file, frame.name].map(|id| snapshot.strings.whole(id));
         format!("{file}:{}:{name}:{fx:?}", frame.line)
     };
-    snapshot.stacks.frames(id).iter().map(frame).collect()
+    snapshot.recorded_stacks().frames(id).iter().map(frame).collect()
 }
 
 /// An event without ids that mean something in its file alone.

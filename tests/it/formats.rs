@@ -332,18 +332,22 @@ fn unknown_keys_are_kept_by_name_and_counted() {
     assert_eq!((only(&snapshot).active.at(Moment(1)), &snapshot.damage), (5, &None));
 }
 
-#[test]
-fn frames_keep_what_the_compiler_knows() {
-    let fx = with(
+/// A frame of generated code with what the compiler knows of it.
+fn generated(trace: &str) -> Value {
+    with(
         &frame("generated.py", 12, "forward"),
         [
             ("fx_node_op", text("call_function")),
             ("fx_node_name", text("relu_1")),
             ("fx_node_target", text("torch.relu")),
-            ("fx_original_trace", text("model.py:3")),
+            ("fx_original_trace", text(trace)),
         ],
-    );
-    let plain = frame("generated.py", 12, "forward");
+    )
+}
+
+#[test]
+fn frames_keep_what_the_compiler_knows() {
+    let (fx, plain) = (generated("model.py:3"), frame("generated.py", 12, "forward"));
     let events = [
         with(&event("alloc", BASE, 5), [("frames", list([fx.clone(), plain.clone()]))]),
         with(&event("free_requested", BASE, 5), [("frames", list([plain.clone(), plain]))]),
@@ -357,8 +361,34 @@ fn frames_keep_what_the_compiler_knows() {
         .map(|id| id.map(|id| snapshot.strings.whole(id).into_owned()));
     let expected = ["call_function", "relu_1", "torch.relu", "model.py:3"].map(|text| Some(text.to_owned()));
     assert_eq!((read, snapshot.frames.fx(without_fx)), (expected, None));
-    // They read the same, so they count once.
+    // The trace names no line, so nothing stands in its place. They read the same, so they count once.
+    assert!(!snapshot.shows_originals(timeline.events.stack(EventIx(0))));
     assert_eq!(stats(&snapshot)[0].distinct_stacks, 1);
+}
+
+#[test]
+fn original_lines_take_the_place_of_generated_code() {
+    let trace = "  File \"/me/model.py\", line 44, in forward\n    x = b(x)\n        ^^^^\n  File \"/me/model.py\", line 30, in attend\n    return q @ k\n";
+    let [inner, outer] = [frame("torch/_ops.py", 9, "call"), frame("/me/train.py", 56, "main")];
+    let eager = [frame("/me/model.py", 30, "attend"), frame("/me/model.py", 44, "forward"), outer.clone()];
+    let stacks = [list([inner, generated(trace), outer]), list(eager)];
+    let allocs = (1..).zip(stacks);
+    let events = allocs.map(|(at, stack)| with(&event("alloc", BASE * at, 5), [("frames", stack)]));
+    let snapshot = load_value(&snapshot([], [list(events)]));
+    let [compiled, eager] = [0, 1].map(|at| only(&snapshot).events.stack(EventIx(at)));
+    let shown = stack(&snapshot, compiled);
+    let line = |file: &str, line, name: &str| (file.to_owned(), line, name.to_owned());
+    assert_eq!(shown[0], line("torch/_ops.py", 9, "call"));
+    assert_eq!(shown[1..], stack(&snapshot, eager));
+    let [compiled_frames, eager_frames] = [compiled, eager].map(|id| snapshot.stacks.frames(id));
+    assert_eq!(compiled_frames[1..], *eager_frames);
+    // What was recorded is still there.
+    let recorded = snapshot.recorded_stacks().frames(compiled);
+    assert_eq!(snapshot.strings.whole(snapshot.frames.get(recorded[1]).file), "generated.py");
+    let with_recorded: Vec<_> =
+        snapshot.frames_with_recorded(compiled).into_iter().map(|(_, recorded)| recorded).collect();
+    assert_eq!(with_recorded, [None, Some(recorded[1]), None, None]);
+    assert!(snapshot.shows_originals(compiled) && !snapshot.shows_originals(eager));
 }
 
 #[test]
@@ -370,7 +400,14 @@ fn metadata_of_events_is_kept() {
             ("user_metadata", text("mine")),
             ("internal_metadata", text("torch's")),
             ("compile_context", text("0/0")),
-            ("forward_frames", list([text("  File \"a.py\", line 3, in f\n"), text("    return x\n")])),
+            (
+                "forward_frames",
+                list([
+                    text("  File \"a.py\", line 3, in f\n    return g(x)\n"),
+                    text("  File \"a.py\", line 9, in g\n"),
+                    text("    return x\n"),
+                ]),
+            ),
             ("pool_id", Value::Tuple(vec![int(2), int(7)])),
             ("time_us", int(1_700_000_000_000_000_i64)),
         ],
@@ -382,9 +419,9 @@ fn metadata_of_events_is_kept() {
     let words = words.map(|id| id.map(|id| snapshot.strings.whole(id).into_owned()));
     assert_eq!(words, ["gradient", "mine", "torch's", "0/0"].map(|text| Some(text.to_owned())));
     assert_eq!((read.pool, read.time_us), (Some(PoolKey(2, 7)), Some(1_700_000_000_000_000)));
-    let forward: Vec<String> =
-        stack(&snapshot, read.forward_stack).into_iter().map(|(_, _, name)| name).collect();
-    assert_eq!(forward, ["  File \"a.py\", line 3, in f\n", "    return x\n"]);
+    let forward: Vec<_> =
+        stack(&snapshot, read.forward_stack).into_iter().map(|(_, line, name)| (line, name)).collect();
+    assert_eq!(forward, [(9, "g".to_owned()), (3, "f".to_owned())]);
     let bare = only(&snapshot).events.get(EventIx(0));
     assert_eq!((bare.category, bare.pool, bare.forward_stack), (None, None, StackId::EMPTY));
 }

@@ -12,6 +12,7 @@ mod bounded_work;
 mod changes;
 mod check;
 mod cli;
+mod compiled;
 mod corpus;
 mod cuts;
 mod damage;

@@ -35,10 +35,11 @@ pub use categories::{Categories, CategoryBytes};
 pub use category::Category;
 pub use claims::{Blocks, Claim, Verdict};
 pub use facts::{Facts, declared_category};
-pub use knowledge::{TorchOperation, is_named_after_evaluation, path_in_torch};
+pub use knowledge::{FrameCode, TorchOperation, is_named_after_evaluation, path_in_torch};
 pub use pipeline::Attribution;
 pub use rule::{Channel, EvidenceKind, RULES, Rule, RuleId, Stratum};
 pub use structure::{
-    Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, named_step_and_phase,
+    Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position, named_module,
+    named_step_and_phase,
 };
 pub use user_rules::{UserRules, UserRulesError};

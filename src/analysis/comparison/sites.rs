@@ -63,6 +63,11 @@ impl Sites {
     fn lines(&self, snapshot: &Snapshot) -> Vec<CodeLine> {
         let mut calls: BTreeMap<FrameKey, BTreeSet<&str>> = BTreeMap::new();
         for (stack, &site) in (0..snapshot.stacks.len() as u32).map(StackId).zip(&self.of_stack) {
+            let calls = calls.entry(site).or_default();
+            // What a line of compiled code called is not recorded.
+            if snapshot.shows_originals(stack) {
+                continue;
+            }
             let mut keys = snapshot.stacks.frames(stack).iter().map(|&frame| self.names.key(frame));
             let mut called = "";
             // Compiled code is recorded or not; a line is the same in either case.
@@ -70,7 +75,7 @@ impl Sites {
                 let name = self.names.get(key);
                 called = if name.is_native() { "" } else { name.function() };
             }
-            calls.entry(site).or_default().insert(called);
+            calls.insert(called);
         }
         let line = |&key: &FrameKey| {
             let calls = calls.get(&key).into_iter().flatten().map(|&call| call.to_owned()).collect();

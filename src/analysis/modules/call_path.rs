@@ -1,6 +1,6 @@
 //! The path of modules that a stack shows, outermost first.
 
-use crate::analysis::attribution::knowledge::{Role, frame_role};
+use crate::analysis::attribution::knowledge::{Role, frame_role, is_of_compiler};
 use crate::analysis::by_function;
 use crate::model::{Frame, FrameId, Snapshot, StackId, StrId};
 
@@ -19,6 +19,14 @@ pub(super) struct Step {
     pub(super) flow: Flow,
     /// Whether the line that calls it is that of checkpointing.
     pub(super) is_recomputed: bool,
+}
+
+impl Step {
+    /// A module that metadata names.
+    pub(super) fn named(text: StrId) -> Self {
+        let (kind, flow) = (StepKind::Named, Flow::Any);
+        Self { kind, file: text, function: text, from: None, flow, is_recomputed: false }
+    }
 }
 
 /// How a module calls others, as far as its file says it.
@@ -41,6 +49,8 @@ pub(super) enum StepKind {
     Call,
     /// Its constructor.
     Make,
+    /// None: metadata names it.
+    Named,
 }
 
 /// The part of a program that a stack lies in.
@@ -61,7 +71,9 @@ pub(super) enum StackPath {
 enum FrameKind {
     /// `Module.__call__`.
     Call,
-    /// A `forward`, or code of the program.
+    /// A `forward`.
+    Forward,
+    /// Other code of the program.
     Callee,
     /// A constructor.
     Init,
@@ -95,7 +107,7 @@ impl<'a> PathReader<'a> {
     pub(super) fn read(&self, stack: StackId) -> StackPath {
         let frames = self.snapshot.stacks.frames(stack).iter().rev();
         let frames: Vec<(FrameId, FrameKind)> = frames.map(|&id| (id, self.known[id.index()].0)).collect();
-        let called = self.called(&frames);
+        let called = self.called(&frames, self.snapshot.shows_originals(stack));
         if !called.is_empty() {
             return StackPath::Called(called);
         }
@@ -103,25 +115,30 @@ impl<'a> PathReader<'a> {
         let made = self.made(&frames);
         if !made.is_empty() {
             StackPath::Made(made)
-        } else if is_seen(FrameKind::Callee) && !is_seen(FrameKind::Backward) {
+        } else if [FrameKind::Forward, FrameKind::Callee].into_iter().any(is_seen)
+            && !is_seen(FrameKind::Backward)
+        {
             StackPath::Outside
         } else {
             StackPath::NotKnown
         }
     }
 
-    /// The modules that are called: after `Module.__call__`, the first frame that is no wrapper is the module's `forward`.
-    fn called(&self, frames: &[(FrameId, FrameKind)]) -> Vec<Step> {
+    /// The modules that are called: after `Module.__call__`, the first frame that is no wrapper is the module's `forward`. Of
+    /// compiled code torch records the lines without `Module.__call__`: there each `forward` below it is a module's.
+    fn called(&self, frames: &[(FrameId, FrameKind)], is_compiled: bool) -> Vec<Step> {
         let mut steps = Vec::new();
         let (mut from, mut is_called) = (None, false);
         for &(id, kind) in frames {
             match kind {
                 FrameKind::Call => is_called = true,
-                FrameKind::Callee | FrameKind::Init if is_called => {
+                FrameKind::Forward | FrameKind::Callee | FrameKind::Init
+                    if is_called || (is_compiled && kind == FrameKind::Forward && !steps.is_empty()) =>
+                {
                     steps.push(self.step(StepKind::Call, id, from));
                     (from, is_called) = (Some(id), false);
                 }
-                FrameKind::Callee | FrameKind::Init => from = Some(id),
+                FrameKind::Forward | FrameKind::Callee | FrameKind::Init => from = Some(id),
                 FrameKind::Compiled => {}
                 // A wrapper, or a library's way to a module, stands in for nothing.
                 _ if is_called => {}
@@ -141,7 +158,7 @@ impl<'a> PathReader<'a> {
                     steps.push(self.step(StepKind::Make, id, from));
                     from = Some(id);
                 }
-                FrameKind::Callee => from = Some(id),
+                FrameKind::Forward | FrameKind::Callee => from = Some(id),
                 FrameKind::Moves | FrameKind::Backward => return Vec::new(),
                 FrameKind::Call | FrameKind::Python => _ = from.get_or_insert(id),
                 FrameKind::Compiled => {}
@@ -191,8 +208,9 @@ fn kind_of(file: &str, name: &str) -> FrameKind {
         Role::CopyDict | Role::CopyObject | Role::CopyTensor | Role::Restore => FrameKind::Moves,
         Role::Load if file.ends_with("modules/module.py") => FrameKind::Moves,
         Role::Checkpoint => FrameKind::Python,
+        _ if is_of_compiler(file) => FrameKind::Python,
         _ if plain == "__init__" => FrameKind::Init,
-        _ if plain == "forward" => FrameKind::Callee,
+        _ if plain == "forward" => FrameKind::Forward,
         Role::Own | Role::Cache | Role::Root => FrameKind::Callee,
         _ => FrameKind::Python,
     }

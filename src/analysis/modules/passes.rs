@@ -110,7 +110,7 @@ fn follow_pass(
         places.read(stack);
         numbers.clear();
         if let Some(Place::Called(path)) = places.known(stack) {
-            counter.follow(&places.tree, path, stack, &mut numbers);
+            counter.follow(&places.tree, path, places.first_alike(stack), &mut numbers);
             see(id, path, &numbers);
         } else {
             see(id, &[], &[]);

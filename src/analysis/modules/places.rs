@@ -15,6 +15,7 @@ pub(super) enum Place {
 
 /// The places of all stacks that were asked for, and the modules in them.
 pub(super) struct Places<'a> {
+    snapshot: &'a Snapshot,
     reader: PathReader<'a>,
     pub(super) tree: Tree,
     by_stack: Vec<Option<Place>>,
@@ -23,18 +24,23 @@ pub(super) struct Places<'a> {
 impl<'a> Places<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         let by_stack = vec![None; snapshot.stacks.len()];
-        Self { reader: PathReader::new(snapshot), tree: Tree::default(), by_stack }
+        Self { snapshot, reader: PathReader::new(snapshot), tree: Tree::default(), by_stack }
     }
 
     /// The place of a stack.
     pub(super) fn read(&mut self, stack: StackId) -> &Place {
-        let Self { reader, tree, by_stack } = self;
+        let Self { reader, tree, by_stack, .. } = self;
         by_stack[stack.index()].get_or_insert_with(|| match reader.read(stack) {
             StackPath::Called(path) => Place::Called(tree.add(&path)),
             StackPath::Made(path) => Place::Made(tree.add(&path)),
             StackPath::Outside => Place::Outside,
             StackPath::NotKnown => Place::NotKnown,
         })
+    }
+
+    /// The first of the stacks that read like one.
+    pub(super) fn first_alike(&self, stack: StackId) -> StackId {
+        self.snapshot.first_alike(stack)
     }
 
     /// The place of a stack that was read.

@@ -1,7 +1,8 @@
 //! The table of modules at one moment.
 
-use super::call_path::StepKind;
+use super::call_path::{Step, StepKind};
 use super::live::{Live, MODULE_COLUMNS, add, live_at};
+use super::named::NamedModules;
 use super::pairing::Pairing;
 use super::passes::{PassCalls, follow_passes};
 use super::places::{Place, Places};
@@ -47,9 +48,9 @@ pub struct ModuleRow {
 /// The module of a row.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ModulePlace {
-    /// A module that a stack shows.
+    /// A module that a stack shows, or that metadata names.
     Module {
-        /// Its class, or the file and function of its `forward` where classes were not recorded.
+        /// Its class, or the file and function of its `forward` where classes were not recorded; or what metadata names it.
         name: String,
         /// The line that calls it, or makes it: `model.py:113`. `None` if the stack ends before.
         from: Option<String>,
@@ -79,7 +80,8 @@ pub(in crate::analysis) fn placed_modules(
     attribution: &Attribution,
     moment: Moment,
 ) -> (ModuleTable, Vec<(AllocId, usize)>) {
-    let mut builder = Builder { snapshot, timeline, places: Places::new(snapshot) };
+    let named = NamedModules::of(snapshot, timeline);
+    let mut builder = Builder { snapshot, timeline, places: Places::new(snapshot), named };
     let live = live_at(timeline, &attribution.categories, moment);
     let calls = follow_passes(timeline, &attribution.phases.calls, &mut builder.places, &live);
     let merged = builder.place_modules(&live);
@@ -141,6 +143,7 @@ struct Builder<'a> {
     snapshot: &'a Snapshot,
     timeline: &'a Timeline,
     places: Places<'a>,
+    named: NamedModules,
 }
 
 impl Builder<'_> {
@@ -192,7 +195,7 @@ impl Builder<'_> {
         out
     }
 
-    /// The module of an allocation by its stack, or by the forward that a gradient belongs to.
+    /// The module of an allocation by its stack, by the forward that a gradient belongs to, or by metadata.
     fn module_of(&mut self, live: &Live) -> Option<NodeIx> {
         let is_parameter = MODULE_COLUMNS[live.column] == Category::Parameter;
         match self.places.read(live.stack) {
@@ -200,12 +203,16 @@ impl Builder<'_> {
             Place::Made(path) if is_parameter => return path.last().copied(),
             _ => {}
         }
-        let event = self.timeline.lifetimes.start(live.id).event()?;
-        let context = self.timeline.events.contexts().get(self.timeline.events.context_index(event))?;
-        match self.places.read(context.forward_stack) {
-            Place::Called(path) => path.last().copied(),
-            _ => None,
+        let forward = self.timeline.lifetimes.start(live.id).event().and_then(|event| {
+            let context = self.timeline.events.contexts().get(self.timeline.events.context_index(event))?;
+            Some(context.forward_stack)
+        });
+        if let Some(Place::Called(path)) = forward.map(|stack| self.places.read(stack)) {
+            return path.last().copied();
         }
+        let path = self.named.path(self.timeline, live.id)?;
+        let path: Vec<Step> = path.iter().copied().map(Step::named).collect();
+        self.places.tree.add(&path).last().copied()
     }
 
     fn finish(

@@ -1,7 +1,7 @@
 //! Modules as a tree: each is below the one that calls or makes it.
 
 use super::call_path::{Step, StepKind};
-use crate::analysis::printable;
+use crate::analysis::{named_module, printable};
 use crate::model::Snapshot;
 use crate::units;
 use foldhash::HashMap;
@@ -109,9 +109,12 @@ fn class_key(snapshot: &Snapshot, step: &Step) -> String {
     format!("{file}:{}", class_of(&function).unwrap_or_default())
 }
 
-/// The name of a module: its class, or the file and the function where that was not recorded.
+/// The name of a module: its class, or the file and the function where that was not recorded; or what metadata names it.
 pub(super) fn name_of(snapshot: &Snapshot, step: &Step) -> String {
     let function = printable(snapshot, step.function);
+    if step.kind == StepKind::Named {
+        return named_module(&function).unwrap_or_default().to_owned();
+    }
     if let Some(class) = class_of(&function) {
         return class.to_owned();
     }

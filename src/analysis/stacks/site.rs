@@ -34,7 +34,8 @@ pub enum Owner {
 }
 
 /// Parts of the paths of torch's own Python code and of the code that it generates.
-const TORCH: [&str; 5] = ["/torch/", "/torchgen/", "/functorch/", "\\torch\\", "torchinductor_"];
+const TORCH: [&str; 6] =
+    ["/torch/", "/torchgen/", "/functorch/", "\\torch\\", "torchinductor_", "fx_generated_"];
 
 fn is_torch_python(frame: &SiteFrame) -> bool {
     is_python(&frame.file) && TORCH.iter().any(|part| frame.file.contains(part))
@@ -159,7 +160,9 @@ mod tests {
         let package = frame("/env/lib/python3.11/site-packages/transformers/cache_utils.py");
         assert_eq!(owner(&package), Owner::Package);
         assert_eq!(owner(&frame("C:\\env\\Lib\\site-packages\\torch\\nn.py")), Owner::Runtime);
-        assert_eq!(owner(&frame("/tmp/torchinductor_me/ab/cab.py")), Owner::Runtime);
+        for generated in ["/tmp/torchinductor_me/ab/cab.py", "fx_generated__s6oic.py", "<eval_with_key>.7"] {
+            assert_eq!(owner(&frame(generated)), Owner::Runtime, "{generated}");
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Texts about failed requests and frames, put together once and then only shown.
 
-use crate::analysis::printable_lines;
-use crate::analysis::{SiteFrame, is_internal, site_frame, site_label};
-use crate::model::{FrameId, OomEvent, Recording, Snapshot, StackId, StrId};
+use crate::analysis::{
+    SiteFrame, frame_line, is_internal, printable, printable_lines, site_frame, site_label,
+};
+use crate::model::{FrameId, FxInfo, OomEvent, Recording, Snapshot, StackId};
 use crate::units;
 
 /// Characters of a line of code that are shown: hostile lines do not fill the pane.
@@ -31,12 +32,13 @@ impl OomFacts {
 
 /// The frames of a stack.
 pub(in crate::app) fn frames(snapshot: &Snapshot, stack: StackId) -> Vec<FrameText> {
-    let text = |&id| {
+    let text = |(id, recorded): (FrameId, Option<FrameId>)| {
         let frame = site_frame(snapshot, id);
         let (is_internal, code) = (is_internal(&frame), code(snapshot, id));
-        FrameText { frame, is_internal, code, fx: fx_lines(snapshot, id) }
+        let compiled = recorded.map_or_else(|| fx_lines(snapshot, id), |id| compiled_line(snapshot, id));
+        FrameText { frame, is_internal, code, compiled }
     };
-    snapshot.stacks.frames(stack).iter().map(text).collect()
+    snapshot.frames_with_recorded(stack).into_iter().map(text).collect()
 }
 
 /// The line of code of a frame, where the recording came with its files.
@@ -46,14 +48,27 @@ pub(in crate::app) fn code(snapshot: &Snapshot, id: FrameId) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Lines that `torch.compile` recorded about generated code: the node, and the model's own code.
+/// The node of compiled code: `FX call_function relu_1 torch.relu`.
+fn fx_node(snapshot: &Snapshot, fx: FxInfo) -> Option<String> {
+    let node: Vec<String> =
+        [fx.op, fx.name, fx.target].into_iter().flatten().map(|id| printable(snapshot, id)).collect();
+    (!node.is_empty()).then(|| format!("FX {}", node.join(" ")))
+}
+
+/// What ran in place of the program's own line.
+fn compiled_line(snapshot: &Snapshot, recorded: FrameId) -> Vec<String> {
+    let Some(fx) = snapshot.frames.fx(snapshot.frames.get(recorded)) else { return Vec::new() };
+    let generated = frame_line(&site_frame(snapshot, recorded));
+    let ran = format!("original line of compiled code, which ran as {generated}");
+    [ran].into_iter().chain(fx_node(snapshot, fx)).collect()
+}
+
+/// Lines that `torch.compile` recorded about generated code whose original lines are not shown.
 fn fx_lines(snapshot: &Snapshot, id: FrameId) -> Vec<String> {
     let Some(fx) = snapshot.frames.fx(snapshot.frames.get(id)) else { return Vec::new() };
-    let text = |id: StrId| printable_lines(snapshot, id);
-    let node: Vec<String> = [fx.op, fx.name, fx.target].into_iter().flatten().map(text).collect();
-    let node = (!node.is_empty()).then(|| format!("FX {}", node.join(" ")));
-    let trace = fx.trace.map(text).unwrap_or_default();
-    node.into_iter().chain(trace.lines().map(str::to_owned).filter(|line| !line.trim().is_empty())).collect()
+    let trace = fx.trace.map(|id| printable_lines(snapshot, id)).unwrap_or_default();
+    let trace = trace.lines().map(str::to_owned).filter(|line| !line.trim().is_empty());
+    fx_node(snapshot, fx).into_iter().chain(trace).collect()
 }
 
 /// One frame as text.
@@ -63,6 +78,6 @@ pub(in crate::app) struct FrameText {
     pub(in crate::app) is_internal: bool,
     /// The line itself, where the recording came with its files.
     pub(in crate::app) code: Option<String>,
-    /// Lines that `torch.compile` recorded about it.
-    pub(in crate::app) fx: Vec<String>,
+    /// Lines about the compiled code that it is, or that it stands for.
+    pub(in crate::app) compiled: Vec<String>,
 }

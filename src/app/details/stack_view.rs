@@ -85,7 +85,7 @@ fn frame_ui(ui: &mut egui::Ui, text: &FrameText, stack: Option<StackId>, is_firs
     let response = ui.add(label).on_hover_text(format!("{place}\nRight click for more"));
     accessible::pressable_text(&response, &text_of_line);
     pointed::on_press(&response, || Some(Thing::Line { frame: text.frame.clone(), stack }));
-    for line in text.code.iter().chain(&text.fx) {
+    for line in text.code.iter().chain(&text.compiled) {
         ui.add(egui::Label::new(theme::muted(ui, line.as_str()).monospace().size(11.0)).wrap());
     }
 }

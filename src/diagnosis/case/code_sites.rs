@@ -1,10 +1,11 @@
 //! The lines of code that stacks lead to, and whose code they are.
 
-use crate::analysis::{FrameKey, FrameName, FrameNames, Owner, is_named_after_evaluation, site_frame};
+use crate::analysis::{
+    FrameCode, FrameKey, FrameName, FrameNames, Owner, is_named_after_evaluation, site_frame,
+};
 use crate::diagnosis::finding::{Role, Site, StackBytes};
-use crate::model::{FrameId, Snapshot, StackId};
+use crate::model::{Snapshot, StackId};
 use foldhash::HashMap;
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -64,8 +65,7 @@ impl<'a> CodeSites<'a> {
         while let Some(own) = outer.next_if(|key| self.owners[key.index()] == Owner::User) {
             hook = Some(own);
         }
-        let is_called_by_module =
-            outer.next().is_some_and(|key| self.names.get(key).label.contains("module.py"));
+        let is_called_by_module = outer.next().is_some_and(|key| self.is(key, |code| code.is_module_class()));
         is_called_by_module && hook.is_some_and(|key| !self.names.get(key).function().contains("forward"))
     }
 
@@ -73,20 +73,12 @@ impl<'a> CodeSites<'a> {
     /// copied.
     pub fn is_made_by_module(&self, stack: StackId) -> bool {
         let inner = self.keys(stack).take_while(|key| self.owners[key.index()] != Owner::User);
-        inner.filter_map(|key| self.names.get(key).frame).any(|frame| {
-            let file = self.path(frame);
-            file.contains("torch/nn/") || file.contains("torch/optim/")
-        })
+        inner.into_iter().any(|key| self.is(key, |code| code.is_of_torch_nn() || code.is_of_torch_optim()))
     }
 
     /// The innermost line of one of torch's optimizers that led to an allocation.
     pub fn optimizer_line(&self, stack: StackId) -> Option<FrameKey> {
-        self.keys(stack).find(|key| {
-            self.names.get(*key).frame.is_some_and(|frame| {
-                let file = self.path(frame);
-                file.contains("torch/optim/") && !file.ends_with("optim/optimizer.py")
-            })
-        })
+        self.keys(stack).find(|&key| self.is(key, |code| code.torch_optimizer().is_some()))
     }
 
     /// Whether a function that puts tensors together was called for an allocation.
@@ -105,12 +97,9 @@ impl<'a> CodeSites<'a> {
         self.keys(stack).any(|key| self.evaluates[key.index()])
     }
 
-    /// Whether an allocation was made below a function of torch.
-    pub fn is_below(&self, stack: StackId, file: &str, function: &str) -> bool {
-        self.keys(stack).any(|key| {
-            let name = self.names.get(key);
-            name.function() == function && name.label.contains(file)
-        })
+    /// Whether an allocation was made below such code.
+    pub fn is_below(&self, stack: StackId, is_such: impl Fn(FrameCode<'_>) -> bool) -> bool {
+        self.keys(stack).any(|key| self.is(key, &is_such))
     }
 
     /// The lines that answer for a stack: the innermost of the user's own code and, if that called another package, the
@@ -184,8 +173,12 @@ impl<'a> CodeSites<'a> {
         &self.names.get(key).label
     }
 
-    fn path(&self, frame: FrameId) -> Cow<'_, str> {
-        self.snapshot.strings.path(self.snapshot.frames.get(frame).file)
+    fn is(&self, key: FrameKey, is_such: impl Fn(FrameCode<'_>) -> bool) -> bool {
+        let name = self.names.get(key);
+        name.frame.is_some_and(|frame| {
+            let file = self.snapshot.strings.path(self.snapshot.frames.get(frame).file);
+            is_such(FrameCode { file: &file, function: name.function() })
+        })
     }
 
     fn keys(&self, stack: StackId) -> impl Iterator<Item = FrameKey> + '_ {

@@ -53,7 +53,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     finding.evidence.about(live.iter().map(|a| a.id));
     finding.evidence.sites = sites.iter().take(10).cloned().collect();
     finding.evidence.stacks = stacks.into_iter().take(MAX_STACKS).collect();
-    let is_checkpointed = |a: &&&Allocation| case.code.is_below(a.stack, "checkpoint.py", "checkpoint");
+    let is_checkpointed = |a: &&&Allocation| case.code.is_below(a.stack, |code| code.checkpoints());
     let checkpointed = live.iter().filter(is_checkpointed).map(|a| a.size).saturating_sum();
     let rest = bytes.saturating_sub(checkpointed);
     if 0 < checkpointed {

@@ -160,7 +160,7 @@ fn how(case: &Case<'_>, set: &Set<'_>, other: &Set<'_>, gradients: &OnceCell<Gra
         let is_module = code.is_made_by_module(stack);
         return Some(if is_module { Made::ModuleCopied } else { Made::Copied });
     }
-    if code.is_below(stack, "serialization.py", "load") || code.calls(stack, "load_file") {
+    if code.is_below(stack, |code| code.restores()) || code.calls(stack, "load_file") {
         return Some(Made::Loaded);
     }
     if !code.is_made_by_module(stack) && code.own_line(stack).is_some() {

@@ -54,7 +54,7 @@ impl Batches {
 
 /// Whether memory was made by a model's call.
 pub(super) fn is_below_a_model(case: &Case<'_>, stack: StackId) -> bool {
-    case.code.is_below(stack, "module.py", "_call_impl")
+    case.code.is_below(stack, |code| code.calls_module())
 }
 
 /// Of some stacks, those that allocate before the first call of a model: no result can.
@@ -104,7 +104,7 @@ fn caller(case: &Case<'_>, stack: StackId) -> Vec<FrameKey> {
 
 /// Of some stacks, those of threads that call no model.
 fn on_loading_threads(case: &Case<'_>, stacks: &HashSet<StackId>) -> HashSet<StackId> {
-    let is_on_a_thread = |stack: &&StackId| case.code.is_below(**stack, "threading.py", "_bootstrap");
+    let is_on_a_thread = |stack: &&StackId| case.code.is_below(**stack, |code| code.starts_thread());
     let mut of_threads: HashSet<StackId> = stacks.iter().filter(is_on_a_thread).copied().collect();
     if of_threads.is_empty() {
         return of_threads;

@@ -64,9 +64,9 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     }
     let change = move |program: &mut Program<'_>| changes.apply(scene, program);
     // How often cells of recurrent networks copy their weights depends on how they are called.
-    let has_cells = scene.run.has_frame(|file, name| {
-        TorchOperation::of(file, name) == TorchOperation::Recurrent && name == "forward"
-    });
+    let has_cells = scene
+        .run
+        .has_frame(|code| code.operation() == TorchOperation::Recurrent && code.function == "forward");
     let offer =
         Offer::new("bf16-autocast", "train under autocast to bf16", (Part::Precision, Effort::Lines), change);
     let offer = offer
@@ -125,7 +125,7 @@ impl<'a> Known<'a> {
             scores: attention.iter().flat_map(|attention| attention.scores.iter().copied()).collect(),
             last_scores: attention.iter().filter_map(|attention| attention.scores.last().copied()).collect(),
             attention,
-            has_accelerate: scene.run.has_frame(|file, _| file.contains("/accelerate/")),
+            has_accelerate: scene.run.has_frame(|code| code.is_of_accelerate()),
         }
     }
 }

@@ -52,19 +52,10 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     )
 }
 
-/// Models of transformers whose attention computes softmax in fp32 whatever their own type is, by words of their files.
-const FP32_SOFTMAX: [&str; 12] = [
-    "t5", "llama", "mistral", "mixtral", "qwen", "gemma", "olmo", "cohere", "granite", "deepseek", "glm",
-    "gpt_neo",
-];
-
 /// Copies in fp32 that code of transformers makes in a model of another type: of what norms normalize, and of softmax.
 fn upcasts(scene: &Scene<'_>) -> (Vec<(AllocId, Row)>, Vec<AllocId>) {
-    let of_transformers = scene.run.stacks_with(|file, _| file.contains("/transformers/models/"));
-    let softmax = scene.run.stacks_with(|file, _| {
-        let base = file.rsplit('/').next().unwrap_or(file);
-        file.contains("/transformers/models/") && FP32_SOFTMAX.iter().any(|word| base.contains(word))
-    });
+    let of_transformers = scene.run.stacks_with(|code| code.is_of_transformers_model());
+    let softmax = scene.run.stacks_with(|code| code.has_fp32_softmax());
     let lifetimes = &scene.run.timeline.lifetimes;
     let end = |id: AllocId| lifetimes.end(id).map_or(Point::NEVER, Point::of);
     let mut added = Vec::new();

@@ -47,7 +47,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let mut blocks: Blocks = passes.map(|pass| find(scene, pass)).collect();
     let with_graph = scene.computation().spans.evals().filter(|events| keeps_graph(scene, events));
     // transformers checkpoints while it trains only.
-    let only_in_training = scene.run.stacks_with(|file, _| file.ends_with("transformers/modeling_layers.py"));
+    let only_in_training = scene.run.stacks_with(|code| code.is_checkpointed_in_training_only());
     let is_checkpointed =
         |block: &Block| !only_in_training.has(scene.run.timeline.stack(AllocId(block.ids.start)));
     let in_eval = |events| find(scene, &as_pass(events)).into_iter().filter(is_checkpointed).collect();

@@ -55,7 +55,8 @@ impl<'a> WithoutGraph<'a> {
         let ids = lifetimes.started_between(Moment(events.start), Moment(events.end));
         // The next stack after the events tells which functions are over by then.
         let next = lifetimes.first_after(Moment(events.end));
-        let with_event = |id| Some((id, lifetimes.start(id).event()?, scene.run.timeline.stack(id)));
+        let stack = |id| scene.run.snapshot.first_alike(scene.run.timeline.stack(id));
+        let with_event = |id| Some((id, lifetimes.start(id).event()?, stack(id)));
         for (id, made, stack) in ids.chain(next).filter_map(with_event) {
             if (stack == StackId::EMPTY || !is_value(id)) && made.0 < events.end {
                 continue;

@@ -1,14 +1,11 @@
 //! Whether what an evaluation is said to keep can be kept by a graph.
 
-use crate::analysis::{Phase, is_named_after_evaluation, site_frame};
+use crate::analysis::{FrameCode, Phase, is_named_after_evaluation, site_frame};
 use crate::model::{AllocId, FrameId, StackId};
 use crate::remedies::offer::{Offer, Part};
 use crate::remedies::scene::Scene;
 use crate::remedies::tried::changed;
 use crate::simulator::Program;
-
-/// The files in which torch runs a function under `no_grad` or `inference_mode`, where these decorate it.
-const DECORATORS: [&str; 2] = ["torch/utils/_contextlib.py", "torch/autograd/grad_mode.py"];
 
 /// Whether all that a change of evaluations frees was made by evaluations, and may belong to a graph.
 pub(super) fn is_kept_by_graphs(scene: &Scene<'_>, program: &Program<'_>, offer: &Offer<'_>) -> bool {
@@ -55,10 +52,11 @@ impl FrameRole {
     fn of(scene: &Scene<'_>, frame: FrameId) -> Self {
         let frame = site_frame(scene.run.snapshot, frame);
         let file = frame.file.replace('\\', "/");
-        let name = frame.name.rsplit('.').next().unwrap_or(&frame.name).to_ascii_lowercase();
-        if DECORATORS.iter().any(|ending| file.ends_with(ending)) {
+        let code = FrameCode { file: &file, function: &frame.name };
+        let name = code.plain_function().to_ascii_lowercase();
+        if code.runs_without_gradients() {
             Self::NoGrad
-        } else if file.ends_with("torch/nn/modules/module.py") {
+        } else if code.is_module_class() {
             Self::Module
         } else if name.contains("train") {
             Self::Trains

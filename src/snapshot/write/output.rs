@@ -170,7 +170,7 @@ impl<'a, W: Write> Output<'a, W> {
 
     fn new_stack(&mut self, stack: StackId, has_lines: bool) -> io::Result<()> {
         let part = self.part;
-        let frames = part.snapshot.stacks.frames(stack).iter().filter(|&&frame| part.keeps(frame));
+        let frames = part.snapshot.recorded_stacks().frames(stack).iter().filter(|&&frame| part.keeps(frame));
         self.pickle.empty_list()?;
         // Nothing is shorter than an empty list.
         if stack != StackId::EMPTY {

@@ -1,13 +1,17 @@
 //! Categories that the user, the program or the recording declares.
 
+use crate::analysis::annotated::annotated;
 use crate::analysis::attribution::{Category, RuleId, Verdict};
-use crate::model::{Context, EventIx, Snapshot, StackId, StrId, Timeline};
+use crate::model::{AllocId, Context, Snapshot, StackId, StrId, Timeline};
+use foldhash::HashMap;
 
 /// Declared categories, by stack and by the context that events share.
 #[derive(Debug)]
 pub(in crate::analysis) struct Labels<'a> {
     by_stack: &'a [Option<Category>],
     by_context: Vec<Option<Verdict>>,
+    /// What the program noted of single allocations.
+    by_allocation: HashMap<AllocId, Verdict>,
 }
 
 impl<'a> Labels<'a> {
@@ -19,12 +23,18 @@ impl<'a> Labels<'a> {
     ) -> Self {
         let contexts = timeline.events.contexts().iter();
         let by_context = contexts.map(|context| label_of_context(snapshot, context)).collect();
-        Self { by_stack, by_context }
+        let noted = annotated(timeline).into_iter().filter_map(|(id, text)| {
+            let category = declared_category(&snapshot.strings.name(text))?;
+            Some((id, Verdict::new(category, RuleId::Metadata)))
+        });
+        Self { by_stack, by_context, by_allocation: noted.collect() }
     }
 
     /// Whether nothing is labelled.
     pub(in crate::analysis) fn is_empty(&self) -> bool {
-        self.by_stack.is_empty() && self.by_context.iter().all(Option::is_none)
+        self.by_stack.is_empty()
+            && self.by_allocation.is_empty()
+            && self.by_context.iter().all(Option::is_none)
     }
 
     /// The category that the user's rules give to a stack.
@@ -34,10 +44,13 @@ impl<'a> Labels<'a> {
         category.map(|category| Verdict::new(category, RuleId::UserRule))
     }
 
-    /// The category that the recording or the program gives to what an event allocates.
+    /// The category that the recording or the program gives to an allocation: in a note about it, else to all that was made then.
     #[inline]
-    pub(in crate::analysis) fn of_event(&self, timeline: &Timeline, event: EventIx) -> Option<Verdict> {
-        self.by_context.get(timeline.events.context_index(event)).copied().flatten()
+    pub(in crate::analysis) fn of_allocation(&self, timeline: &Timeline, id: AllocId) -> Option<Verdict> {
+        self.by_allocation.get(&id).copied().or_else(|| {
+            let event = timeline.lifetimes.start(id).event()?;
+            self.by_context.get(timeline.events.context_index(event)).copied().flatten()
+        })
     }
 }
 

@@ -45,6 +45,13 @@ pub fn path_in_torch(file: &str) -> Option<&str> {
     })
 }
 
+/// Whether a file is of torch's compiler, which calls what it made of a model through functions that are called `forward`, too.
+/// Folders are separated by slashes.
+pub(in crate::analysis) fn is_of_compiler(file: &str) -> bool {
+    const FOLDERS: [&str; 4] = ["_dynamo/", "_functorch/", "_inductor/", "fx/"];
+    path_in_torch(file).is_some_and(|inner| FOLDERS.iter().any(|folder| inner.starts_with(folder)))
+}
+
 fn torch_role(inner: &str, name: &str) -> Role {
     match inner {
         "nn/modules/module.py" => match name {

@@ -1,6 +1,7 @@
 //! The meaning of single frames: files and functions of PyTorch and the libraries around it, and names that programs give.
 
 mod distributed;
+mod frame_code;
 mod frame_role;
 mod megatron;
 mod name_hint;
@@ -8,8 +9,9 @@ mod optimizer;
 mod role;
 mod torch_operation;
 
-pub(in crate::analysis) use frame_role::frame_role;
+pub use frame_code::FrameCode;
 pub use frame_role::path_in_torch;
+pub(in crate::analysis) use frame_role::{frame_role, is_of_compiler};
 pub use name_hint::is_named_after_evaluation;
 pub(in crate::analysis) use name_hint::{NameHint, name_hint};
 pub(in crate::analysis) use optimizer::Optimizer;

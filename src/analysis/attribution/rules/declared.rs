@@ -10,7 +10,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     }
     for id in view.ids() {
         let by_rule = view.labels.of_stack(view.stack(id));
-        let label = by_rule.or_else(|| view.labels.of_event(view.timeline, view.alloc_event(id)?));
+        let label = by_rule.or_else(|| view.labels.of_allocation(view.timeline, id));
         if let Some(label) = label {
             claims.claim(id, label);
         }

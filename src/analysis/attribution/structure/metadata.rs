@@ -34,6 +34,11 @@ pub fn named_step_and_phase(text: &str) -> (Option<u32>, Option<Phase>) {
     (step, phase)
 }
 
+/// The module that metadata of an event names: the value of the key `module`, such as `h.0.attn`.
+pub fn named_module(text: &str) -> Option<&str> {
+    value(text, "module").filter(|name| !name.is_empty())
+}
+
 /// The value of a key in a text of keys and values, such as JSON or Python's way to print a dict.
 fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -187,6 +192,15 @@ mod tests {
                     .list
                     .is_empty()
             );
+        }
+    }
+
+    #[test]
+    fn a_module_is_read_from_its_key() {
+        assert_eq!(named_module(r#"{"step":3,"module":"h.0.attn"}"#), Some("h.0.attn"));
+        assert_eq!(named_module("module=encoder; step=1"), Some("encoder"));
+        for text in ["{'module': ''}", "{'submodule': 'a'}", "module a", "grad of h.0.weight"] {
+            assert_eq!(named_module(text), None, "{text}");
         }
     }
 

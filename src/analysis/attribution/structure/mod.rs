@@ -33,7 +33,7 @@ mod without_stacks;
 pub(super) use course::Course;
 pub use course::ModelCall;
 pub use iterations::{Iteration, Iterations};
-pub use metadata::named_step_and_phase;
+pub use metadata::{named_module, named_step_and_phase};
 pub use phase::{Phase, PhaseBasis, PhaseStart};
 pub use phases::Phases;
 pub use position::Position;
