@@ -6,6 +6,7 @@
 mod attention;
 mod batch_size;
 mod computation;
+mod copies;
 mod dependence;
 mod frames;
 mod frees;
@@ -26,6 +27,7 @@ mod weights;
 pub use attention::{Attention, is_attention_fused};
 pub use batch_size::BatchSize;
 pub use computation::Computation;
+pub use copies::{ModelCopy, copies};
 pub use dependence::Dependence;
 pub use frames::{CallFrames, FrameKind};
 pub use frees::Frees;
