@@ -1,6 +1,7 @@
 //! `no-copy`: a second copy of the model, such as a moving average, a reference or a teacher, that is not there.
 
 use super::offer::{Effort, Offer, Part};
+use super::precondition::{Precondition, most};
 use super::scene::Scene;
 use crate::analysis::Phase;
 use crate::model::{AllocId, Moment};
@@ -14,8 +15,10 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     }
     let is_inferred = scene.run.are_inferred(&copy);
     let calls = calls(scene);
-    let change = (Part::Copy, Effort::Lines);
-    let offer = Offer::new("no-copy", "do without the second copy of the model", change, move |program| {
+    let fact = format!("the sizes of all parameters are there again, in {}", most(scene, &copy));
+    let precondition = Precondition::of(scene, fact, &copy);
+    let (title, change) = ("do without the second copy of the model", (Part::Copy, Effort::Lines));
+    let offer = Offer::new("no-copy", title, change, precondition, move |program| {
         program.leave_out_all(&copy);
         program.leave_out_all(&calls);
     });
