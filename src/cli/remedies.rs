@@ -29,10 +29,12 @@ const PATIENCE: Duration = Duration::from_millis(500);
     after_help = "Examples:
   oomscope remedies oom.pickle
   oomscope remedies run.pickle --capacity 40GiB
+  oomscope remedies run.pickle --all
   oomscope remedies run.pickle --only sgd,sgd+set:expandable_segments=True --format json
 
 Each remedy that applies is tried: the recorded requests are changed as the remedy changes them, and go
-through a simulation of PyTorch's caching allocator. docs/remedies.md says what each assumes, and how far
+through a simulation of PyTorch's caching allocator. The text shows the best few, each for another part of the
+program; --all and the JSON have the others. docs/remedies.md says what each assumes, and how far
 predictions were off. Sizes in the JSON are in bytes."
 )]
 pub(super) struct RemediesArgs {
@@ -41,6 +43,9 @@ pub(super) struct RemediesArgs {
     /// Try only these; '+' tries several at once: sgd,sgd+zero-grad-none
     #[arg(long, value_name = "ID[,ID]", value_delimiter = ',')]
     only: Vec<String>,
+    /// List all remedies that apply, not only the best few
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     source: Source,
     /// Output format
@@ -89,6 +94,7 @@ pub(super) fn write(
         fidelity: subject.fidelity(),
         is_capacity_given: args.capacity.bytes.is_some(),
         predictions: &predictions,
+        has_all: args.all || !only.is_empty(),
     };
     match args.format {
         TextOrJson::Text => report::remedies_text(out, &report)?,

@@ -1,6 +1,7 @@
 //! Attention: whether it is written out, so that its scores are in memory, or fused.
 
 use super::computation::Computation;
+use super::operation_kind::OperationKind;
 use super::run::{Run, StackSet};
 use crate::analysis::TorchOperation;
 use crate::model::{AllocId, EventIx, Moment};
@@ -26,37 +27,61 @@ pub struct Attention {
 pub(super) fn find(computation: &Computation<'_>) -> Vec<Attention> {
     let run = &computation.run;
     let softmax = run.stacks_of_operations(|operation| operation == TorchOperation::Softmax);
-    let named = run.stacks_with(|code| code.is_named_after_attention());
     let is_call = |id: &AllocId| computation.depends_on_batch(*id);
     let calls: Vec<AllocId> = run.timeline.ids().filter(is_call).collect();
     let is_product = |id: AllocId| computation.is_product(id);
-    let between_products = calls.chunk_by(|&a, &b| !is_product(a) && !is_product(b));
-    let between_products = between_products.filter(|run| run.len() <= NEAR as usize);
-    between_products.filter_map(|group| attention(computation, group, (&softmax, &named))).collect()
+    let mut product_bytes = 0;
+    let mut out = Vec::new();
+    for group in calls.chunk_by(|&a, &b| is_product(a) == is_product(b)) {
+        if is_product(group[0]) {
+            product_bytes = last_bytes(run, group);
+        } else if group.len() <= NEAR as usize {
+            out.extend(attention(computation, group, product_bytes, &softmax));
+        }
+    }
+    out
+}
+
+/// The result of the last of some products: the largest that its line made.
+fn last_bytes(run: &Run<'_>, products: &[AllocId]) -> u64 {
+    let stack = |id: &AllocId| run.timeline.stack(*id);
+    let of_last = products.iter().rev().take_while(|id| products.last().map(stack) == Some(stack(id)));
+    of_last.map(|&id| run.bytes(id)).max().unwrap_or(0)
 }
 
 /// The attention among what a call makes between two linear layers.
 fn attention(
     computation: &Computation<'_>,
     group: &[AllocId],
-    (softmax, named): (&StackSet, &StackSet),
+    product_bytes: u64,
+    softmax: &StackSet,
 ) -> Option<Attention> {
     let run = &computation.run;
     let stack = |id: AllocId| run.timeline.stack(id);
     let by_softmax =
         group.iter().copied().filter(|&id| softmax.has(stack(id))).max_by_key(|&id| run.bytes(id));
-    let by_name = || {
-        let named = group.iter().copied().filter(|&id| named.has(stack(id)));
-        let largest = named.max_by_key(|&id| (run.bytes(id), id))?;
-        Some(largest)
-    };
-    let bytes = run.bytes(by_softmax.or_else(by_name)?);
+    let largest = || group.iter().copied().max_by_key(|&id| run.bytes(id));
+    let bytes = run.bytes(by_softmax.or_else(largest)?);
     let is_score = |id: &AllocId| run.bytes(*id) == bytes;
+    let is_own = |id: &AllocId| computation.operation_kind(*id) == OperationKind::Own;
     let first = group.iter().position(is_score)?;
     let last = group.iter().rposition(is_score)?;
     let count = group.iter().filter(|id| is_score(id)).count();
-    // Softmax over something else has no product after it that is smaller.
-    let is_reduced = group[last + 1..].iter().any(|&id| run.bytes(id) < bytes);
+    // Queries, keys and values are products of the input: each its own, two of them one, or all of them.
+    let is_input = |bytes: u64| (1..=3).any(|values| bytes.saturating_mul(values) == product_bytes);
+    let is_before = |bytes: u64| group[..first].iter().any(|&id| run.bytes(id) == bytes);
+    let has_result = |bytes: u64| is_input(bytes) || is_before(bytes);
+    // Softmax over something else has no product after it that is smaller. Where no frame tells of softmax, several lines outside
+    // of torch make scores, which have a size of their own, and what comes of them has the size of the values again.
+    let lines = || group[first..=last].iter().filter(|id| is_score(id) && is_own(id)).map(|&id| stack(id));
+    let has_lines = lines().any(|line| lines().next() != Some(line));
+    // Autocast turns values into numbers of four bytes, and back.
+    let is_wide_input = computation.has_weight_copies() && is_input(bytes / 2);
+    let is_its_own = has_lines && !is_input(bytes) && !is_wide_input;
+    let is_reduced = group[last + 1..]
+        .iter()
+        .map(|&id| run.bytes(id))
+        .any(|after| after < bytes && (by_softmax.is_some() || (is_its_own && has_result(after))));
     if count < MIN_SCORES || !is_reduced {
         return None;
     }
@@ -91,4 +116,56 @@ fn gradients(computation: &Computation<'_>, scores: &[AllocId], bytes: u64) -> V
 /// Whether some frame of the recording is one of fused attention.
 pub fn is_attention_fused(run: &Run<'_>) -> bool {
     run.has_frame(|code| code.is_fused_attention())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::program_fixture::{DATA, LOAD, Program};
+    use crate::analysis::{Attribution, UserRules};
+    use crate::program::{Run, Workload};
+
+    const MIB: i64 = 1 << 20;
+    const CALL: &str = "torch/nn/modules/module.py _call_impl";
+    const MAIN: &str = "/home/me/serve.py:90 <module>";
+    const VALUES: &[&str] =
+        &["torch/nn/modules/linear.py forward", CALL, "/home/me/attention.py:10 forward", CALL, MAIN];
+    const SCORE: &[&str] = &["/home/me/attention.py:11 forward", CALL, MAIN];
+    const SOFTMAX: &[&str] = &["/home/me/attention.py:12 forward", CALL, MAIN];
+    const RESULT: &[&str] = &["/home/me/attention.py:13 forward", CALL, MAIN];
+
+    /// How many computations of attention are written out in two calls that make some tensors between two products: MiB and
+    /// the lines that make them.
+    fn written_out(made: &[(i64, &'static [&'static str])]) -> usize {
+        let mut program = Program::default();
+        for size in [3 * MIB, 5 * MIB] {
+            program.alloc(size, LOAD);
+        }
+        for _ in 0..2 {
+            let input = program.alloc(4 * MIB, DATA);
+            let mut values = vec![program.alloc(12 * MIB, VALUES)];
+            values.extend(made.iter().map(|&(size, stack)| program.alloc(size * MIB, stack)));
+            values.push(program.alloc(4 * MIB, VALUES));
+            for value in values {
+                program.free(value, &[MAIN]);
+            }
+            program.free(input, DATA);
+        }
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+        Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution }).attention().len()
+    }
+
+    #[test]
+    fn scores_have_a_size_of_their_own_and_give_values_again() {
+        assert_eq!(written_out(&[(32, SCORE), (32, SOFTMAX), (4, RESULT)]), 2);
+    }
+
+    #[test]
+    fn copies_of_queries_and_keys_are_no_scores() {
+        // Fused attention makes a result of their size, and sums that are smaller.
+        assert_eq!(written_out(&[(4, SCORE), (4, SOFTMAX), (4, RESULT), (1, RESULT)]), 0);
+        // What is not attention has other sizes after it.
+        assert_eq!(written_out(&[(32, SCORE), (32, SOFTMAX), (5, RESULT)]), 0);
+    }
 }

@@ -6,6 +6,7 @@
 mod attention;
 mod batch_size;
 mod computation;
+mod copies;
 mod dependence;
 mod frames;
 mod frees;
@@ -19,6 +20,7 @@ mod parts;
 mod passes;
 mod run;
 mod running;
+mod sites;
 mod span;
 mod training_steps;
 mod weights;
@@ -26,6 +28,7 @@ mod weights;
 pub use attention::{Attention, is_attention_fused};
 pub use batch_size::BatchSize;
 pub use computation::Computation;
+pub use copies::{ModelCopy, copies};
 pub use dependence::Dependence;
 pub use frames::{CallFrames, FrameKind};
 pub use frees::Frees;
@@ -40,6 +43,9 @@ pub use running::{CallStack, Running};
 pub use span::{Pass, Span};
 pub use training_steps::{TrainingStep, training_steps};
 
+use crate::analysis::{Category, Phase};
+use crate::model::{AllocId, FrameId};
+use sites::Sites;
 use std::sync::OnceLock;
 
 /// The program of a run. What few ask for is found when it is asked for first.
@@ -50,13 +56,17 @@ pub struct Workload<'a> {
     attention: OnceLock<Vec<Attention>>,
     losses: OnceLock<Vec<Loss>>,
     number_types: OnceLock<NumberTypes>,
+    sites: OnceLock<Sites>,
+    trains: OnceLock<bool>,
 }
 
 impl<'a> Workload<'a> {
     /// Look at a run.
     pub fn of(run: Run<'a>) -> Self {
         let (attention, losses, number_types) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { computation: Computation::of(run), attention, losses, number_types }
+        let computation = Computation::of(run);
+        let (sites, trains) = (OnceLock::new(), OnceLock::new());
+        Self { computation, attention, losses, number_types, sites, trains }
     }
 
     /// Attention that is written out, so that its scores are in memory, in the order of calls.
@@ -72,5 +82,36 @@ impl<'a> Workload<'a> {
     /// The types of numbers.
     pub fn number_types(&self) -> &NumberTypes {
         self.number_types.get_or_init(|| NumberTypes::of(&self.computation))
+    }
+
+    /// Whether it trains, as far as the recording shows: by a backward, gradients, the state of an optimizer, or a forward that
+    /// keeps what a backward needs.
+    pub fn trains(&self) -> bool {
+        *self.trains.get_or_init(|| {
+            let run = &self.computation.run;
+            let of_training = |id| matches!(run.category(id), Category::Gradient | Category::OptimizerState);
+            self.computation.spans.passes().next().is_some()
+                || run.attribution.phases.phases.iter().any(|start| start.phase == Phase::Backward)
+                || run.timeline.ids().any(of_training)
+        })
+    }
+
+    /// The line of the program that made most bytes of some allocations: the innermost of the user's own code, else of a package.
+    pub fn line(&self, ids: &[AllocId]) -> Option<FrameId> {
+        self.sites().line(&self.computation.run, ids)
+    }
+
+    /// The line of the program that calls the outermost module which made most bytes of some allocations.
+    pub fn call(&self, ids: &[AllocId]) -> Option<FrameId> {
+        self.sites().call(&self.computation.run, &self.computation.frames, ids)
+    }
+
+    /// The innermost line of the program on the way to all of some allocations.
+    pub fn way(&self, ids: impl Iterator<Item = AllocId>) -> Option<FrameId> {
+        self.sites().way(&self.computation.run, ids)
+    }
+
+    fn sites(&self) -> &Sites {
+        self.sites.get_or_init(|| Sites::of(&self.computation.run))
     }
 }

@@ -46,9 +46,9 @@ impl NumberTypes {
             }
         }
         let losses = smallest_loss(run, computation);
-        let are_wide = wide != 0 || losses == Some(4);
+        let [by_two, by_four] = bytes_by_width(run);
         Self {
-            are_wide,
+            are_wide: wide != 0 || losses == Some(4) || by_two < by_four,
             are_half: losses == Some(2)
                 || wide < half
                 || computation.has_weight_copies()
@@ -67,6 +67,21 @@ impl NumberTypes {
 fn has_odd_parameters(run: &Run<'_>) -> bool {
     let mut ids = run.timeline.ids();
     ids.any(|id| run.category(id) == Category::Parameter && !run.bytes(id).is_multiple_of(4))
+}
+
+/// The bytes of matrices among the parameters whose sizes tell that a number has two bytes, and four.
+///
+/// A matrix and the bias or norm that a model has right after it tell the numbers on the matrix's other side, whatever their
+/// type: the quotient of their bytes. A bias or norm of as many numbers elsewhere tells what they take in bytes.
+fn bytes_by_width(run: &Run<'_>) -> [u64; 2] {
+    let sizes: Vec<u64> = run.of_category(Category::Parameter).into_iter().map(|id| run.bytes(id)).collect();
+    let with_vector = |pair: &&[u64]| 0 < pair[1] && pair[1] < pair[0] && pair[0].is_multiple_of(pair[1]);
+    let pairs: Vec<&[u64]> = sizes.windows(2).filter(with_vector).collect();
+    let vectors: HashSet<u64> = pairs.iter().map(|pair| pair[1]).collect();
+    [2, 4].map(|width| {
+        let tells = |pair: &&&[u64]| vectors.contains(&(pair[0] / pair[1]).saturating_mul(width));
+        pairs.iter().filter(tells).fold(0, |sum: u64, pair| sum.saturating_add(pair[0]))
+    })
 }
 
 /// The smallest allocation of a function of torch that computes a loss, in bytes: the loss itself.

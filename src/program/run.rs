@@ -42,6 +42,21 @@ impl<'a> Run<'a> {
         self.timeline.size(id).max(0).unsigned_abs()
     }
 
+    /// The most bytes of some allocations that are in use at once.
+    pub fn most_at_once(&self, ids: &[AllocId]) -> u64 {
+        let lifetimes = &self.timeline.lifetimes;
+        let starts = ids.iter().map(|&id| (lifetimes.start(id), 1, self.bytes(id)));
+        let ends = ids.iter().filter_map(|&id| Some((lifetimes.end(id)?, 0, self.bytes(id))));
+        let mut changes: Vec<(Moment, u8, u64)> = starts.chain(ends).collect();
+        changes.sort_unstable();
+        let (mut now, mut most) = (0u64, 0u64);
+        for (_, is_start, bytes) in changes {
+            now = if is_start == 1 { now.saturating_add(bytes) } else { now.saturating_sub(bytes) };
+            most = most.max(now);
+        }
+        most
+    }
+
     /// The allocations that some events make.
     pub fn made_in(&self, events: &Range<u32>) -> impl Iterator<Item = AllocId> + use<'a> {
         self.timeline.lifetimes.started_between(Moment(events.start), Moment(events.end))
@@ -84,7 +99,10 @@ impl<'a> Run<'a> {
     }
 
     /// Something about each frame of the file, asked once for each file and function.
-    fn per_frame<T: Copy + Send + Sync>(&self, ask: impl Fn(FrameCode<'_>) -> T + Send + Sync) -> Vec<T> {
+    pub(super) fn per_frame<T: Copy + Send + Sync>(
+        &self,
+        ask: impl Fn(FrameCode<'_>) -> T + Send + Sync,
+    ) -> Vec<T> {
         by_function(self.snapshot, |Frame { file, name, .. }| {
             let text = |id| printable(self.snapshot, id);
             ask(FrameCode { file: &text(file).replace('\\', "/"), function: &text(name) })

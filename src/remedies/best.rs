@@ -1,7 +1,9 @@
-//! The best remedies, and the pairs of them that are worth a try.
+//! The best remedies, the pairs of them that are worth a try, and the few that are shown.
 
-use super::offer::Offer;
+use super::offer::{Effort, Offer};
+use super::outcome::{Figures, Prediction, Trust};
 use super::tried::Tried;
+use super::validator::{Failed, Recorded};
 
 /// The best of this many are combined, two at a time.
 pub(super) const BEST: usize = 4;
@@ -14,10 +16,10 @@ pub(super) const MAX_PAIRS: usize = BEST * (BEST - 1) / 2;
 /// The peak moves: what saves nothing at the recorded peak may save much once that is lower. So the best are found one
 /// after the other, each as the one with which those before it save most, going by what each saves in each stretch.
 pub(super) fn pairs<'o, 'a>(
+    recorded: &Recorded<'_, '_>,
     tried: &[(Vec<&'o Offer<'a>>, Tried)],
-    recorded: &Tried,
 ) -> Vec<Vec<&'o Offer<'a>>> {
-    let best = best(tried, recorded);
+    let best = best(recorded, tried);
     let mut pairs = Vec::new();
     for (at, &one) in best.iter().enumerate() {
         for &other in &best[at + 1..] {
@@ -30,22 +32,23 @@ pub(super) fn pairs<'o, 'a>(
 
 /// The indices of the best remedies, each for another part of the program. Bounds are left out: what they promise may not
 /// hold.
-fn best(tried: &[(Vec<&Offer<'_>>, Tried)], recorded: &Tried) -> Vec<usize> {
+fn best(recorded: &Recorded<'_, '_>, tried: &[(Vec<&Offer<'_>>, Tried)]) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
-    let mut profile = recorded.profile.clone();
+    let Recorded { baseline, .. } = recorded;
+    let mut profile = baseline.profile.clone();
+    let is_bound: Vec<bool> = tried.iter().map(|one| recorded.fails(Failed::Bound, one)).collect();
     while chosen.len() < BEST {
         let is_open = |index: &usize| {
-            let is_bound = tried[*index].0.iter().any(|offer| offer.is_bound);
-            !is_bound && !chosen.iter().any(|&other| is_same_part(&tried[*index].0, &tried[other].0))
+            !is_bound[*index] && !chosen.iter().any(|&other| is_same_part(&tried[*index].0, &tried[other].0))
         };
-        let with = |index: usize| profile.with(&tried[index].1.profile, &recorded.profile);
+        let with = |index: usize| profile.with(&tried[index].1.profile, &baseline.profile);
         let candidates = (0..tried.len()).filter(is_open).map(|index| (with(index), index));
         let next = candidates.min_by_key(|(with, index)| {
             let figures = tried[*index].1.figures;
             (with.peak_bytes(), figures.peak_reserved, figures.peak_requested)
         });
         let Some((with, index)) = next else { break };
-        let saves_reserved = tried[index].1.figures.peak_reserved < recorded.figures.peak_reserved;
+        let saves_reserved = tried[index].1.figures.peak_reserved < baseline.figures.peak_reserved;
         if profile.peak_bytes() <= with.peak_bytes() && !saves_reserved {
             break;
         }
@@ -57,4 +60,41 @@ fn best(tried: &[(Vec<&Offer<'_>>, Tried)], recorded: &Tried) -> Vec<usize> {
 
 fn is_same_part(a: &[&Offer<'_>], b: &[&Offer<'_>]) -> bool {
     a.iter().any(|a| b.iter().any(|b| a.part == b.part))
+}
+
+/// As many are shown, at most; the others are there for those who ask.
+const SHOWN: usize = 3;
+
+/// A remedy is worth showing if it saves at least one part in this many of what the program requests or reserves.
+const WORTH_PART: u64 = 50;
+
+/// Whether a prediction, which is no bound, lowers what is requested or reserved by a part that is worth showing.
+pub fn is_worth_showing(baseline: Figures, remedy: &Prediction) -> bool {
+    let saves = |before: u64, after: u64| before / WORTH_PART < before.saturating_sub(after);
+    remedy.basis == Trust::Simulated
+        && (saves(baseline.peak_requested, remedy.figures.peak_requested)
+            || saves(baseline.peak_reserved, remedy.figures.peak_reserved))
+}
+
+/// The indices of the few remedies to show, of some with the best first.
+///
+/// Each is for another part of the program. The least that fits comes first; then those with the same results, by what they
+/// save; then those with other results. Several at once are among them only where that fits and no single one does.
+pub(super) fn few(baseline: Figures, remedies: &[Prediction], least: Option<usize>) -> Vec<usize> {
+    let fits_alone = remedies.iter().any(|remedy| remedy.parts.len() == 1 && remedy.fits == Some(true));
+    let is_open = |remedy: &Prediction| {
+        let is_whole = remedy.parts.len() == 1 || (!fits_alone && remedy.fits == Some(true));
+        is_whole && is_worth_showing(baseline, remedy)
+    };
+    let mut order: Vec<usize> = (0..remedies.len()).filter(|&index| is_open(&remedies[index])).collect();
+    order.sort_by_key(|&index| (1 < remedies[index].parts.len(), Effort::Results <= remedies[index].effort));
+    let mut chosen: Vec<usize> = Vec::new();
+    for index in least.into_iter().chain(order) {
+        let is_new =
+            |other: &usize| remedies[*other].parts.iter().all(|part| !remedies[index].parts.contains(part));
+        if chosen.len() < SHOWN && chosen.iter().all(is_new) {
+            chosen.push(index);
+        }
+    }
+    chosen
 }

@@ -30,6 +30,14 @@ pub(super) fn measured(id: &str) -> Option<f64> {
     ERRORS.iter().find(|row| row.0 == id).map(|row| row.1)
 }
 
+/// What is wider is no figure to go by.
+const NARROW: f64 = 0.15;
+
+/// Whether an error is small enough to state a figure.
+pub(super) fn is_narrow(error: Option<f64>) -> bool {
+    error.is_some_and(|share| share <= NARROW)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,12 +1,10 @@
 //! The least change with which a program fits.
 
-use super::gate::outlasts_the_request;
 use super::leaks::Leak;
 use super::offer::{Combination, price};
 use super::outcome::Postponed;
-use super::scene::Scene;
 use super::tried::Tried;
-use crate::simulator::Program;
+use super::validator::{Failed, Recorded, outlasts_the_request};
 use std::cmp::Reverse;
 
 /// The least change that fits.
@@ -19,9 +17,10 @@ pub(super) struct Least {
 impl Least {
     /// Prefer few remedies, then a low price, then headroom. Skip bounds, which are no predictions, changes that leave a leak, which
     /// only delay the failure, and settings that only get past a request that failed, which may fail at the next.
-    pub(super) fn of(scene: &Scene<'_>, program: &Program<'_>, all: &[(Combination<'_, '_>, Tried)]) -> Self {
-        let fits = |(combination, tried): &(Combination<'_, '_>, Tried)| {
-            tried.fits() == Some(true) && combination.iter().all(|offer| !offer.is_bound)
+    pub(super) fn of(recorded: &Recorded<'_, '_>, all: &[(Combination<'_, '_>, Tried)]) -> Self {
+        let Recorded { scene, program, .. } = *recorded;
+        let fits = |one: &(Combination<'_, '_>, Tried)| {
+            one.1.fits() == Some(true) && !recorded.fails(Failed::Bound, one)
         };
         let mut fitting: Vec<usize> = (0..all.len()).filter(|&index| fits(&all[index])).collect();
         fitting.sort_by_key(|&index| {

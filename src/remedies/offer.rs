@@ -1,6 +1,7 @@
 //! An offer: one remedy for one recording, ready to be tried.
 
 use super::errors;
+use super::precondition::Precondition;
 use crate::simulator::Program;
 use std::fmt;
 
@@ -87,6 +88,8 @@ pub(super) struct Offer<'a> {
     pub(super) title: String,
     pub(super) part: Part,
     pub(super) effort: Effort,
+    /// What makes it applicable.
+    pub(super) precondition: Precondition,
     pub(super) change: Change<'a>,
     /// Whether the prediction is only a bound: the peak will not be lower.
     pub(super) is_bound: bool,
@@ -108,6 +111,7 @@ impl<'a> Offer<'a> {
         id: impl Into<String>,
         title: impl Into<String>,
         (part, effort): (Part, Effort),
+        precondition: Precondition,
         change: impl Fn(&mut Program<'_>) + Send + Sync + 'a,
     ) -> Self {
         let id = id.into();
@@ -117,6 +121,7 @@ impl<'a> Offer<'a> {
             title: title.into(),
             part,
             effort,
+            precondition,
             change: Change::Program(Box::new(change)),
             is_bound: false,
             is_inferred: false,
@@ -172,6 +177,11 @@ impl<'a> Offer<'a> {
 
 /// Several offers that are tried at once, in the order of the registry.
 pub(super) type Combination<'o, 'a> = Vec<&'o Offer<'a>>;
+
+/// The error of several offers at once; `None` if that of one was not measured.
+pub(super) fn error(combination: &[&Offer<'_>]) -> Option<f64> {
+    combination.iter().map(|offer| offer.error).sum()
+}
 
 /// The highest price of several offers.
 pub(super) fn price(combination: &[&Offer<'_>]) -> Effort {

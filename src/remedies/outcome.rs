@@ -1,6 +1,7 @@
 //! Predictions, as plain values.
 
 use super::offer::{Effort, Part};
+use super::precondition::Precondition;
 use crate::simulator::Until;
 
 /// The most bytes of a program, in three measures.
@@ -72,6 +73,8 @@ pub struct Prediction {
     pub attribution: Attributed,
     /// The share by which predictions of requested bytes were off in validation; `None` where that is not known.
     pub error: Option<f64>,
+    /// What makes it applicable: one fact for each remedy.
+    pub preconditions: Vec<Precondition>,
     /// The parts of the program that it changes.
     pub parts: Vec<Part>,
     /// The kind of its price; of several, the highest.
@@ -119,6 +122,8 @@ pub struct Predictions {
     pub capacity: Option<u64>,
     /// The remedies, best first.
     pub remedies: Vec<Prediction>,
+    /// The indices of the few that say most, each about another part of the program.
+    pub best: Vec<usize>,
     /// The index of the least change that fits, if the recorded program does not. Where it leaks, that change stops the leak.
     pub least: Option<usize>,
     /// Where no change is the least one that fits: the least with which only what was recorded fits.

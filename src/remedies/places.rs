@@ -1,6 +1,7 @@
 //! `offload-state` and `shard-N`: memory that lies elsewhere. How much is left is known only as a bound.
 
 use super::offer::{Effort, Offer, Part};
+use super::precondition::{Precondition, most};
 use super::scene::Scene;
 use crate::analysis::Category;
 use crate::model::AllocId;
@@ -15,11 +16,11 @@ pub(super) fn offload<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         return Vec::new();
     }
     let is_inferred = scene.run.are_inferred(&state);
-    let change = (Part::Place, Effort::Equipment);
-    let offer =
-        Offer::new("offload-state", "keep the optimizer's state on the host", change, move |program| {
-            program.leave_out_all(&state);
-        });
+    let precondition = Precondition::of_state(scene, &state);
+    let (title, change) = ("keep the optimizer's state on the host", (Part::Place, Effort::Equipment));
+    let offer = Offer::new("offload-state", title, change, precondition, move |program| {
+        program.leave_out_all(&state);
+    });
     let offer = offer
         .code("from torch.distributed.fsdp import CPUOffload, FullyShardedDataParallel as FSDP\nmodel = FSDP(model, cpu_offload=CPUOffload(offload_params=True))  # or ZeRO-Offload of DeepSpeed")
         .cost("slower steps: gradients and parameters cross the bus; as much host memory as the state takes")
@@ -61,6 +62,8 @@ pub(super) fn shard<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
 fn stage<'a>(scene: &Scene<'_>, id: String, what: &str, ranks: u32, parts: Vec<AllocId>) -> Offer<'a> {
     let is_inferred = scene.run.are_inferred(&parts);
     let title = format!("shard {what} over {ranks} devices");
+    let fact = format!("{what} take {} on this device", most(scene, &parts));
+    let precondition = Precondition::of(scene, fact, &parts);
     let change = (Part::Place, Effort::Equipment);
     let code = match id.rsplit_once('-') {
         Some((_, "zero1")) => {
@@ -73,7 +76,7 @@ fn stage<'a>(scene: &Scene<'_>, id: String, what: &str, ranks: u32, parts: Vec<A
             "from torch.distributed.fsdp import fully_shard\nfor block in model.blocks:\n    fully_shard(block)\nfully_shard(model)"
         }
     };
-    let offer = Offer::new(id, title, change, move |program| {
+    let offer = Offer::new(id, title, change, precondition, move |program| {
         for &id in &parts {
             program.scale(id, 1.0 / f64::from(ranks));
         }

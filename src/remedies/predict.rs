@@ -2,14 +2,14 @@
 
 use super::activations;
 use super::best;
-use super::gate;
 use super::least::Least;
-use super::offer::{Combination, Offer, Part, price};
+use super::offer::{Combination, Offer, Part, error, price};
 use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
 use super::registry::{FAMILIES, Family};
 use super::scene::Scene;
 use super::settings;
 use super::tried::Tried;
+use super::validator::{self, Failed, Recorded};
 use super::wanted::Wanted;
 use crate::simulator::{Program, Until};
 use rayon::prelude::*;
@@ -23,17 +23,18 @@ pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> 
     let program = Program::recorded(scene.run.timeline);
     let (offers, baseline) =
         rayon::join(|| offers(scene, &program, wanted), || Tried::recorded(scene, &program));
+    let recorded = Recorded { scene, program: &program, baseline: &baseline };
     let (singles, mut not_offered) = combinations(&offers, wanted);
     let pairs_to_come = if wanted.is_empty() { best::MAX_PAIRS } else { 0 };
     let trials =
-        Trials { scene, program, done: AtomicUsize::new(0), total: singles.len() + pairs_to_come, progress };
+        Trials { recorded, done: AtomicUsize::new(0), total: singles.len() + pairs_to_come, progress };
     let asked: Vec<String> = singles.iter().map(|combination| ids_of(combination)).collect();
-    let mut all = trials.run(singles, &baseline);
+    let mut all = trials.run(singles);
     let mut without_effect = Vec::new();
     if wanted.is_empty() {
-        let pairs = best::pairs(&all, &baseline);
-        all.extend(trials.run(pairs, &baseline));
-        without_effect = fold(&baseline, &mut all);
+        let pairs = best::pairs(&recorded, &all);
+        all.extend(trials.run(pairs));
+        without_effect = fold(&recorded, &mut all);
     } else {
         let is_gone = |id: &String| all.iter().all(|(combination, _)| ids_of(combination) != *id);
         not_offered.extend(asked.into_iter().filter(is_gone));
@@ -41,11 +42,7 @@ pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> 
     let largest_batch =
         wanted.is_empty().then(|| activations::largest_batch(scene, baseline.figures)).flatten();
     progress(trials.total, trials.total);
-    Predictions {
-        largest_batch,
-        without_effect,
-        ..predictions(scene, &trials.program, &baseline, all, not_offered)
-    }
+    Predictions { largest_batch, without_effect, ..predictions(&recorded, all, not_offered) }
 }
 
 /// Try only the remedies that save most and, if the program does not fit, settings and pairs: for recordings of which few
@@ -54,6 +51,7 @@ pub(super) fn predict_best(scene: &Scene<'_>, progress: Progress<'_>) -> Predict
     let program = Program::recorded(scene.run.timeline);
     let (offers, baseline) =
         rayon::join(|| offers(scene, &program, &[]), || Tried::recorded(scene, &program));
+    let recorded = Recorded { scene, program: &program, baseline: &baseline };
     let (settings, others): (Vec<&Offer<'_>>, Vec<&Offer<'_>>) =
         offers.iter().filter(|offer| !offer.is_bound).partition(|offer| offer.part == Part::Settings);
     let estimate = |offer| (vec![offer], Tried::estimated(&program, &baseline, &[offer]));
@@ -62,12 +60,11 @@ pub(super) fn predict_best(scene: &Scene<'_>, progress: Progress<'_>) -> Predict
     let mut wanted: Vec<Combination<'_, '_>> = Vec::new();
     if baseline.fits() == Some(false) {
         wanted.extend(settings.into_iter().map(|offer| vec![offer]));
-        wanted.extend(best::pairs(&estimated, &baseline));
+        wanted.extend(best::pairs(&recorded, &estimated));
     }
     wanted.extend(estimated.into_iter().take(best::BEST).map(|(combination, _)| combination));
-    let trials = Trials { scene, program, done: AtomicUsize::new(0), total: wanted.len(), progress };
-    let all = trials.run(wanted, &baseline);
-    predictions(scene, &trials.program, &baseline, all, Vec::new())
+    let trials = Trials { recorded, done: AtomicUsize::new(0), total: wanted.len(), progress };
+    predictions(&recorded, trials.run(wanted), Vec::new())
 }
 
 /// The ids of offers that are tried at once.
@@ -76,8 +73,8 @@ fn ids_of(combination: &[&Offer<'_>]) -> String {
 }
 
 /// Take out what changes nothing, and name it.
-fn fold(baseline: &Tried, all: &mut Vec<(Combination<'_, '_>, Tried)>) -> Vec<String> {
-    let idle = all.extract_if(.., |one| !gate::has_effect(baseline, one));
+fn fold(recorded: &Recorded<'_, '_>, all: &mut Vec<(Combination<'_, '_>, Tried)>) -> Vec<String> {
+    let idle = all.extract_if(.., |one| recorded.fails(Failed::Folded, one));
     idle.filter(|(combination, _)| combination.len() == 1)
         .map(|(combination, _)| ids_of(&combination))
         .collect()
@@ -85,25 +82,26 @@ fn fold(baseline: &Tried, all: &mut Vec<(Combination<'_, '_>, Tried)>) -> Vec<St
 
 /// What was tried, best first.
 fn predictions(
-    scene: &Scene<'_>,
-    program: &Program<'_>,
-    baseline: &Tried,
+    recorded: &Recorded<'_, '_>,
     mut all: Vec<(Combination<'_, '_>, Tried)>,
     not_offered: Vec<String>,
 ) -> Predictions {
+    let Recorded { scene, baseline, .. } = *recorded;
     all.sort_by_key(|(combination, tried)| {
         let Figures { peak_requested, peak_allocated, peak_reserved } = tried.figures;
         (peak_requested, peak_reserved, peak_allocated, combination.len())
     });
     let Least { least, postpones } =
-        if baseline.fits() == Some(false) { Least::of(scene, program, &all) } else { Least::default() };
+        if baseline.fits() == Some(false) { Least::of(recorded, &all) } else { Least::default() };
+    let remedies: Vec<Prediction> = all.iter().map(|one| prediction(recorded, one)).collect();
     Predictions {
+        best: best::few(baseline.figures, &remedies, least),
         baseline: baseline.figures,
         until: Until::of(scene.run.timeline),
         fits: baseline.fits(),
         margin: baseline.margin,
         capacity: baseline.limit_bytes,
-        remedies: all.iter().map(|(combination, tried)| prediction(combination, tried)).collect(),
+        remedies,
         least,
         postpones,
         largest_batch: None,
@@ -114,8 +112,7 @@ fn predictions(
 
 /// Trials of many combinations.
 struct Trials<'s, 'r> {
-    scene: &'s Scene<'r>,
-    program: Program<'s>,
+    recorded: Recorded<'s, 'r>,
     done: AtomicUsize,
     total: usize,
     progress: Progress<'s>,
@@ -123,23 +120,18 @@ struct Trials<'s, 'r> {
 
 impl Trials<'_, '_> {
     /// Try combinations, in parallel. The outcomes are in the same order.
-    fn run<'o, 'a>(
-        &self,
-        combinations: Vec<Combination<'o, 'a>>,
-        baseline: &Tried,
-    ) -> Vec<(Combination<'o, 'a>, Tried)> {
+    fn run<'o, 'a>(&self, combinations: Vec<Combination<'o, 'a>>) -> Vec<(Combination<'o, 'a>, Tried)> {
+        let Recorded { scene, program, baseline } = self.recorded;
         let attempt = |combination: Combination<'o, 'a>| {
             if !(self.progress)(self.done.load(Ordering::Relaxed), self.total) {
                 return None;
             }
-            let tried = Tried::of(self.scene, &self.program, baseline, &combination);
+            let tried = Tried::of(scene, program, baseline, &combination);
             (self.progress)(self.done.fetch_add(1, Ordering::Relaxed) + 1, self.total);
             Some((combination, tried))
         };
-        let is_possible = |(combination, tried): &(Combination<'o, 'a>, Tried)| {
-            gate::is_possible(self.scene, &self.program, combination, tried)
-        };
-        combinations.into_par_iter().filter_map(attempt).filter(is_possible).collect()
+        let is_seen = |one: &(Combination<'o, 'a>, Tried)| !self.recorded.fails(Failed::Dropped, one);
+        combinations.into_par_iter().filter_map(attempt).filter(is_seen).collect()
     }
 }
 
@@ -150,7 +142,7 @@ fn offers<'a>(scene: &'a Scene<'_>, program: &Program<'_>, wanted: &[Wanted]) ->
     let families: Vec<&Family> = FAMILIES.iter().filter(is_asked).collect();
     let all: Vec<Offer<'a>> =
         families.into_par_iter().map(|family| (family.offers)(scene)).flatten_iter().collect();
-    let mut all = gate::admitted(scene, program, all);
+    let mut all = validator::applicable(scene, program, all);
     for id in wanted.iter().flat_map(|wanted| &wanted.parts) {
         if let Some((name, value)) = settings::parse(id)
             && all.iter().all(|offer| offer.id != *id)
@@ -179,14 +171,14 @@ fn combinations<'o, 'a>(
     (found, missing)
 }
 
-fn prediction(combination: &[&Offer<'_>], tried: &Tried) -> Prediction {
+fn prediction(recorded: &Recorded<'_, '_>, one: &(Combination<'_, '_>, Tried)) -> Prediction {
+    let (combination, tried) = one;
     let join = |part: fn(&Offer<'_>) -> String, between: &str| {
         let parts = combination.iter().map(|offer| part(offer)).filter(|part| !part.is_empty());
         parts.collect::<Vec<String>>().join(between)
     };
     let has = |property: &dyn Fn(&Offer<'_>) -> bool| combination.iter().any(|offer| property(offer));
-    let errors: Option<Vec<f64>> = combination.iter().map(|offer| offer.error).collect();
-    let is_bound = has(&|offer| offer.is_bound);
+    let is_bound = recorded.fails(Failed::Bound, one);
     Prediction {
         id: ids_of(combination),
         title: join(|offer| offer.title.clone(), "; "),
@@ -195,7 +187,8 @@ fn prediction(combination: &[&Offer<'_>], tried: &Tried) -> Prediction {
         margin: tried.margin,
         basis: if is_bound { Trust::Bound } else { Trust::Simulated },
         attribution: if has(&|offer| offer.is_inferred) { Attributed::Inferred } else { Attributed::Seen },
-        error: errors.filter(|_| !is_bound).map(|errors| errors.iter().sum()),
+        error: error(combination).filter(|_| !is_bound),
+        preconditions: combination.iter().map(|offer| offer.precondition.clone()).collect(),
         parts: combination.iter().map(|offer| offer.part).collect(),
         effort: price(combination),
         code: join(|offer| offer.code.clone(), "\n"),

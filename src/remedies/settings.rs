@@ -1,6 +1,7 @@
 //! Other settings of the allocator.
 
 use super::offer::{Change, Effort, Offer, Part};
+use super::precondition::Precondition;
 use super::scene::Scene;
 use crate::simulator::useful_changes;
 
@@ -21,7 +22,9 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
 /// The offer to change a setting.
 pub(super) fn offer<'a>(variable: &str, name: &str, value: &str) -> Offer<'a> {
     let title = format!("set {name} to {value}");
-    let offer = Offer::new(format!("set:{name}={value}"), title, (Part::Settings, Effort::Argument), |_| ());
+    let precondition = Precondition::new(format!("the recorded run did not have {name}:{value}"));
+    let change = (Part::Settings, Effort::Argument);
+    let offer = Offer::new(format!("set:{name}={value}"), title, change, precondition, |_| ());
     let offer = Offer { change: Change::Setting(name.to_owned(), value.to_owned()), ..offer };
     offer
         .code(format!("export {variable}={name}:{value}"))

@@ -8,7 +8,7 @@ use super::stated_error::stated_error;
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
 use crate::model::{Snapshot, Timeline};
-use crate::remedies::{Figures, Postponed, Prediction, Predictions, Trust};
+use crate::remedies::{Figures, Postponed, Precondition, Prediction, Predictions, Trust};
 use crate::simulator::{Fidelity, Until};
 use crate::units;
 use serde::Serialize;
@@ -16,9 +16,6 @@ use std::io::{self, Write};
 
 /// The version of the JSON; it changes when a key changes its meaning.
 const VERSION: u32 = 1;
-
-/// This many remedies are described below the table: those that save most.
-const MAX_DESCRIBED: usize = 4;
 
 /// The remedies for one device's recording.
 #[derive(Debug)]
@@ -35,6 +32,8 @@ pub struct RemediesReport<'a> {
     pub is_capacity_given: bool,
     /// What was predicted.
     pub predictions: &'a Predictions,
+    /// Whether the text has all remedies, not only the best few.
+    pub has_all: bool,
 }
 
 #[derive(Serialize)]
@@ -48,6 +47,7 @@ struct Record<'a> {
     fidelity: FidelityRecord,
     baseline: BaselineRecord,
     least: Option<&'a str>,
+    best: Vec<&'a str>,
     largest_batch: Option<LargestBatchRecord>,
     remedies: Vec<RemedyRecord<'a>>,
     without_effect: &'a [String],
@@ -92,9 +92,16 @@ struct RemedyRecord<'a> {
     attribution: &'static str,
     error: Option<f64>,
     effort: &'static str,
+    preconditions: Vec<PreconditionRecord<'a>>,
     code: &'a str,
     cost: &'a str,
     note: &'a str,
+}
+
+#[derive(Serialize)]
+struct PreconditionRecord<'a> {
+    fact: &'a str,
+    line: Option<&'a str>,
 }
 
 fn record(remedy: &Prediction, until: Until) -> RemedyRecord<'_> {
@@ -112,6 +119,11 @@ fn record(remedy: &Prediction, until: Until) -> RemedyRecord<'_> {
         attribution: remedy.attribution.key(),
         error: remedy.error,
         effort: remedy.effort.key(),
+        preconditions: remedy
+            .preconditions
+            .iter()
+            .map(|Precondition { fact, line }| PreconditionRecord { fact, line: line.as_deref() })
+            .collect(),
         code: &remedy.code,
         cost: &remedy.cost,
         note: &remedy.note,
@@ -145,6 +157,7 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
             margin: predictions.margin,
         },
         least: least(predictions).map(|remedy| remedy.id.as_str()),
+        best: best(predictions).map(|remedy| remedy.id.as_str()).collect(),
         largest_batch: predictions.largest_batch.map(|batch| LargestBatchRecord {
             factor: batch.factor,
             basis: batch.basis.key(),
@@ -162,7 +175,11 @@ fn least(predictions: &Predictions) -> Option<&Prediction> {
     predictions.remedies.get(predictions.least?)
 }
 
-/// Write remedies as text: the least change that fits, a table, and what to write for the best.
+fn best(predictions: &Predictions) -> impl Iterator<Item = &Prediction> {
+    predictions.best.iter().filter_map(|&index| predictions.remedies.get(index))
+}
+
+/// Write remedies as text: the least change that fits, the best few in a table with what to write, and how many more there are.
 pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Result<()> {
     let predictions = report.predictions;
     writeln!(out, "{}", remedies_headline(predictions))?;
@@ -191,13 +208,20 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
         writeln!(out, "  predictions reach up to it, and its bytes count.")?;
     }
     writeln!(out)?;
-    table(out, predictions)?;
-    if let Some(line) = without_effect_line(predictions) {
-        writeln!(out, "\n{line}")?;
+    let shown: Vec<&Prediction> =
+        if report.has_all { predictions.remedies.iter().collect() } else { best(predictions).collect() };
+    table(out, predictions, &shown)?;
+    let lines = more_line(predictions, shown.len()).into_iter().chain(without_effect_line(predictions));
+    for (index, line) in lines.enumerate() {
+        writeln!(out, "{}{line}", if index == 0 { "\n" } else { "" })?;
     }
-    let mut good =
-        predictions.remedies.iter().filter(|remedy| is_good(predictions, remedy)).take(MAX_DESCRIBED);
-    good.try_for_each(|remedy| describe(out, remedy))
+    best(predictions).try_for_each(|remedy| describe(out, remedy))
+}
+
+/// How many remedies are not shown.
+fn more_line(predictions: &Predictions, shown: usize) -> Option<String> {
+    let more = predictions.remedies.len().saturating_sub(shown);
+    (0 < more).then(|| format!("{} more: --all", units::count(more as u64)))
 }
 
 /// The largest batch that fits, and how far that can be trusted.
@@ -278,7 +302,7 @@ fn saves(predictions: &Predictions, remedy: &Prediction) -> bool {
     after.peak_requested < before.peak_requested || after.peak_reserved < before.peak_reserved
 }
 
-fn table(out: &mut dyn Write, predictions: &Predictions) -> io::Result<()> {
+fn table(out: &mut dyn Write, predictions: &Predictions, shown: &[&Prediction]) -> io::Result<()> {
     let fits = fit_words(predictions.until).column;
     let titles = ["remedy", "peak requested", "", "allocated", "reserved", fits, "margin", "basis"];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
@@ -297,7 +321,7 @@ fn table(out: &mut dyn Write, predictions: &Predictions) -> io::Result<()> {
     };
     rows.push(row("(as recorded)", before, predictions.fits, predictions.margin, String::new()));
     // Bounds come last: they are no promise.
-    let of = |basis: Trust| predictions.remedies.iter().filter(move |remedy| remedy.basis == basis);
+    let of = |basis: Trust| shown.iter().filter(move |remedy| remedy.basis == basis);
     for remedy in of(Trust::Simulated).chain(of(Trust::Bound)) {
         rows.push(row(&remedy.id, remedy.figures, remedy.fits, remedy.margin, remedy_basis(remedy)));
     }
@@ -331,6 +355,9 @@ pub fn remedy_basis(remedy: &Prediction) -> String {
 
 fn describe(out: &mut dyn Write, remedy: &Prediction) -> io::Result<()> {
     writeln!(out, "\n{}: {}", remedy.id, remedy.title)?;
+    for precondition in &remedy.preconditions {
+        writeln!(out, "  applies because {}", precondition.text())?;
+    }
     for line in remedy.code.lines() {
         writeln!(out, "    {line}")?;
     }
@@ -361,6 +388,7 @@ pub(super) mod fixture {
             margin: None,
             basis: Trust::Simulated,
             attribution: Attributed::Seen,
+            preconditions: Vec::new(),
             parts: Vec::new(),
             effort: Effort::Argument,
             error: None,

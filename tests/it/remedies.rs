@@ -146,3 +146,24 @@ fn predictions_agree_with_the_changed_programs() {
         assert!(error.abs() <= TOLERANCE, "{remedy} of {base} is off by {error}");
     }
 }
+
+#[test]
+fn text_shows_the_best_few_and_counts_the_others() {
+    let file = sample("gpt_oom_forward.pickle");
+    let found = json(remedies(&file, &["--format", "json"]));
+    let best: Vec<&str> =
+        found["best"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    assert!((1..=3).contains(&best.len()), "{best:?}");
+    let rows = |text: &str| {
+        let rows = text.lines().skip_while(|line| !line.starts_with("(as recorded)")).skip(1);
+        rows.take_while(|line| !line.is_empty()).count()
+    };
+    let text = stdout(remedies(&file, &[]));
+    assert_eq!(rows(&text), best.len());
+    let more = list(&found).len() - best.len();
+    assert!(text.lines().any(|line| line == format!("{more} more: --all")), "{text}");
+    assert!(text.contains("  applies because "), "{text}");
+    let all = stdout(remedies(&file, &["--all"]));
+    assert_eq!(rows(&all), list(&found).len());
+    assert!(!all.contains("more: --all"));
+}

@@ -32,12 +32,15 @@ pub(in crate::app) struct State {
     background: Background<PredictTask>,
     /// The row of the chosen remedy; the least that fits or the best, if none was.
     shown: Option<usize>,
+    /// Whether the table has all remedies, not only the best few.
+    has_all: bool,
 }
 
 impl State {
     /// Take over what does not depend on the contents of the file.
     pub(in crate::app) fn keep(&mut self, old: &Self) {
         self.capacity.clone_from(&old.capacity);
+        self.has_all = old.has_all;
     }
 }
 
@@ -63,7 +66,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
         waiting::ui(ui, "Trying remedies", &mut state.background, &request);
     }
     if let Some(answer) = answer.or_else(|| state.background.latest().cloned()) {
-        results_ui(ui, &answer, &mut state.shown);
+        results_ui(ui, &answer, &mut state.shown, &mut state.has_all);
     }
 }
 
@@ -83,7 +86,7 @@ fn capacity_ui(ui: &mut egui::Ui, capacity: &mut String, limit_bytes: Option<u64
     });
 }
 
-fn results_ui(ui: &mut egui::Ui, answer: &RemediesResponse, shown: &mut Option<usize>) {
+fn results_ui(ui: &mut egui::Ui, answer: &RemediesResponse, shown: &mut Option<usize>, has_all: &mut bool) {
     let predictions = &answer.predictions;
     ui.add(egui::Label::new(remedies_headline(predictions)).wrap());
     if let Some(batch) = largest_batch_line(predictions) {
@@ -92,7 +95,9 @@ fn results_ui(ui: &mut egui::Ui, answer: &RemediesResponse, shown: &mut Option<u
     let text = format!("Predicted, not measured. Simulated again: {}", fidelity_text(answer.fidelity));
     ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
     ui.add_space(2.0);
-    let row = shown.or(predictions.least).unwrap_or(0);
+    let row = shown.or(predictions.best.first().copied()).unwrap_or(0);
+    let all = units::count(predictions.remedies.len() as u64);
+    ui.checkbox(has_all, format!("All {all} remedies")).on_hover_text("Not only the best few");
     let mut chosen = None;
     let all = ui.available_rect_before_wrap();
     let is_wide = MIN_TWO_COLUMNS_PX <= all.width();
@@ -100,7 +105,7 @@ fn results_ui(ui: &mut egui::Ui, answer: &RemediesResponse, shown: &mut Option<u
     let (left, right) = all.split_left_right_at_x(all.left() + all.width() * share);
     ui.scope_builder(egui::UiBuilder::new().max_rect(left), |ui| {
         egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
-            chosen = results::table_ui(ui, predictions, row);
+            chosen = results::table_ui(ui, predictions, (row, *has_all));
             if !is_wide && let Some(remedy) = predictions.remedies.get(row) {
                 results::remedy_ui(ui, remedy);
             }

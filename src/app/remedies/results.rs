@@ -9,8 +9,12 @@ use eframe::egui::{self, RichText};
 /// Largest width of ids, in points; longer ones are cut.
 const ID_PX: f32 = 205.0;
 
-/// The table. Returns the row that was clicked, if one was.
-pub(super) fn table_ui(ui: &mut egui::Ui, predictions: &Predictions, shown: usize) -> Option<usize> {
+/// The table, of all remedies or of the best few. Returns the row that was clicked, if one was.
+pub(super) fn table_ui(
+    ui: &mut egui::Ui,
+    predictions: &Predictions,
+    (shown, has_all): (usize, bool),
+) -> Option<usize> {
     let mut chosen = None;
     egui::Grid::new("remedies").num_columns(6).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
         let fits = fit_words(predictions.until).column;
@@ -22,6 +26,9 @@ pub(super) fn table_ui(ui: &mut egui::Ui, predictions: &Predictions, shown: usiz
         figures_ui(ui, predictions, predictions.baseline, predictions.fits);
         ui.end_row();
         for (at, remedy) in predictions.remedies.iter().enumerate() {
+            if !has_all && !predictions.best.contains(&at) && at != shown {
+                continue;
+            }
             if id_ui(ui, remedy, at == shown) {
                 chosen = Some(at);
             }
@@ -87,6 +94,9 @@ pub(super) fn remedy_ui(ui: &mut egui::Ui, remedy: &Prediction) {
         ui.copy_text(remedy.code.clone());
     }
     ui.add_space(4.0);
+    for precondition in &remedy.preconditions {
+        wrapped(ui, RichText::new(format!("It applies because {}", precondition.text())));
+    }
     wrapped(ui, RichText::new(format!("Costs {}", remedy.cost)));
     wrapped(ui, theme::muted(ui, &remedy.note));
 }

@@ -1,6 +1,8 @@
 //! Attention without its scores.
 
+use crate::model::AllocId;
 use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::precondition::{Precondition, most};
 use crate::remedies::scene::Scene;
 use crate::simulator::Program;
 
@@ -15,8 +17,10 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
             attention.scores.iter().chain(&attention.gradients).for_each(|&id| program.leave_out(id));
         }
     };
-    let offer =
-        Offer::new("sdpa", "compute attention without its scores", (Part::Attention, Effort::Lines), change);
+    let scores: Vec<AllocId> = all.iter().flat_map(|attention| attention.scores.iter().copied()).collect();
+    let fact = format!("attention is written out: its scores take {}", most(scene, &scores));
+    let (title, kind) = ("compute attention without its scores", (Part::Attention, Effort::Lines));
+    let offer = Offer::new("sdpa", title, kind, Precondition::of(scene, fact, &scores), change);
     Some(
         offer
             .code("y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)\n# transformers: attn_implementation=\"sdpa\"")

@@ -1,20 +1,25 @@
 //! Smaller batches with as many more passes before each step.
 
+use crate::analysis::Category;
 use crate::model::{AllocId, EventIx, Moment, StackId};
 use crate::program::BatchSize;
-use crate::program::{Dependence, Pass};
-use crate::remedies::gate::has_backward;
+use crate::program::{Dependence, Span};
 use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::precondition::{Precondition, most};
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-/// `half-batch` and `quarter-batch`, where a recording shows training.
+/// `half-batch` and `quarter-batch`, where a recording shows training, or calls of a model and nothing else.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
-    if scene.computation().spans.passes().next().is_none() {
+    let of_batch: Vec<AllocId> = scene.run.timeline.ids().filter(|&id| is_of_batch(scene, id)).collect();
+    if of_batch.is_empty() {
         return Vec::new();
     }
-    let has_backward = has_backward(scene);
+    let has_backward = scene.computation().has_backward();
+    let fact = format!("calls of the model make {} of their batch", most(scene, &of_batch));
+    let precondition = Precondition::of_call(scene, fact, &of_batch);
     // What has one sample cannot be halved.
     let condition =
         if BatchSize::of(&scene.run) == BatchSize::Unknown { ", if it has more than one sample" } else { "" };
@@ -26,27 +31,40 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
             let title =
                 format!("compute {share} the batch at a time{times}{condition}", times = times(parts));
             let change = move |program: &mut Program<'_>| micro_batches(scene, program, parts);
-            Offer::new(id, title, (Part::Batch, Effort::Time), change)
-                .code(code(parts, has_backward))
+            Offer::new(id, title, (Part::Batch, Effort::Time), precondition.clone(), change)
+                .code(code(scene, parts))
                 .cost("the same results, but for batch norm; smaller kernels may run slower")
         })
         .collect()
 }
 
-fn code(parts: u32, has_backward: bool) -> String {
-    if !has_backward {
-        return format!("for part in x.chunk({parts}):  # batch_size // {parts}\n    y = model(part)");
+fn code(scene: &Scene<'_>, parts: u32) -> String {
+    if scene.computation().has_backward() {
+        return format!(
+            "(loss_fn(model(x), y) / {parts}).backward()  # batch_size // {parts}, a step after every {parts}"
+        );
     }
-    format!(
-        "(loss_fn(model(x), y) / {parts}).backward()  # batch_size // {parts}, a step after every {parts}"
-    )
+    let call = format!("for part in x.chunk({parts}):  # batch_size // {parts}\n    y = model(part)");
+    if scene.workload().trains() {
+        return call;
+    }
+    format!("with torch.inference_mode():\n    {}", call.replace('\n', "\n    "))
+}
+
+/// Whether an allocation depends on the batch that can be smaller: that of training or, where nothing trains, of any call.
+fn is_of_batch(scene: &Scene<'_>, id: AllocId) -> bool {
+    match scene.computation().dependence(id) {
+        Dependence::Batch => true,
+        Dependence::EvalBatch => !scene.workload().trains(),
+        _ => false,
+    }
 }
 
 /// Each pass becomes several with a part of the batch. All but the first run while the gradients of those before are there,
 /// into which they add theirs; so the last of them stands for all.
 fn micro_batches(scene: &Scene<'_>, program: &mut Program<'_>, parts: u32) {
     let share = 1.0 / f64::from(parts);
-    let kept = kept_across_passes(scene);
+    let kept = kept_across_calls(scene);
     scale(scene, program, share, |id| kept.binary_search(&id).is_err());
     for pass in scene.computation().spans.passes() {
         let range = Moment(pass.events.start)..Moment(pass.events.end);
@@ -58,25 +76,28 @@ fn micro_batches(scene: &Scene<'_>, program: &mut Program<'_>, parts: u32) {
     }
 }
 
-/// What passes leave behind for longer than until the end of the next one, in the order of ids. Each smaller pass leaves its
-/// part of it, which together is as much.
-fn kept_across_passes(scene: &Scene<'_>) -> Vec<AllocId> {
-    let lifetimes = &scene.run.timeline.lifetimes;
-    let passes: Vec<&Pass> = scene.computation().spans.passes().collect();
+/// What calls leave behind for longer than until the end of the next one, in the order of ids. Each smaller call leaves its
+/// part of it, which together is as much. Keys and values of what is generated are gone before the next part is.
+fn kept_across_calls(scene: &Scene<'_>) -> Vec<AllocId> {
+    let trains = scene.workload().trains();
+    let spans = scene.computation().spans.iter().filter(|span| !trains || matches!(span, Span::Pass(_)));
+    let spans: Vec<&Range<u32>> = spans.map(Span::events).collect();
+    let made = |events: &Range<u32>| {
+        let is_counted = |&id: &AllocId| scene.run.category(id) != Category::KvCache;
+        scene.run.made_in(events).filter(is_counted)
+    };
     let mut kept = Vec::new();
-    for (pass, next) in passes.iter().zip(passes.iter().skip(1)) {
-        let made = lifetimes.started_between(Moment(pass.events.start), Moment(pass.events.end));
+    for pair in spans.windows(2) {
         let is_kept =
-            |&id: &AllocId| scene.run.timeline.gone(id).is_none_or(|gone| Moment(next.events.end) < gone);
-        kept.extend(made.filter(is_kept));
+            |&id: &AllocId| scene.run.timeline.gone(id).is_none_or(|gone| Moment(pair[1].end) < gone);
+        kept.extend(made(pair[0]).filter(is_kept));
     }
-    // The last pass has no next one that would show it, but was made by the same code.
-    if let Some(last) = passes.last() {
+    // The last has no next one that would show it, but was made by the same code.
+    if let Some(last) = spans.last() {
         let code: BTreeSet<(StackId, i64)> = kept.iter().map(|&id| made_by(scene, id)).collect();
-        let made = lifetimes.started_between(Moment(last.events.start), Moment(last.events.end));
         let is_like =
             |&id: &AllocId| scene.run.timeline.gone(id).is_none() && code.contains(&made_by(scene, id));
-        kept.extend(made.filter(is_like));
+        kept.extend(made(last).filter(is_like));
     }
     kept.sort_unstable();
     kept
@@ -93,14 +114,17 @@ pub(super) fn scale_batch(scene: &Scene<'_>, program: &mut Program<'_>, factor: 
 }
 
 fn scale(scene: &Scene<'_>, program: &mut Program<'_>, factor: f64, is_scaled: impl Fn(AllocId) -> bool) {
-    let factor_of = |id| {
-        if scene.computation().dependence(id) == Dependence::Batch && is_scaled(id) { factor } else { 1.0 }
-    };
+    let factor_of = |id| if is_of_batch(scene, id) && is_scaled(id) { factor } else { 1.0 };
     for id in program.timeline().ids() {
         program.scale(id, factor_of(id));
     }
     program.scale_added(factor_of);
-    program.scale_failed(|event| if scene.computation().pass_at(event).is_some() { factor } else { 1.0 });
+    let trains = scene.workload().trains();
+    let is_within = |event| match scene.computation().spans.at(event) {
+        Some(span) => !trains || matches!(span, Span::Pass(_)),
+        None => false,
+    };
+    program.scale_failed(|event| if is_within(event) { factor } else { 1.0 });
 }
 
 /// Have a gradient from the start of its pass on, and add a fresh one to it where the backward makes it.

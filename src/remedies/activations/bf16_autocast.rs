@@ -10,6 +10,7 @@ use crate::program::Attention;
 use crate::program::Loss;
 use crate::program::{Dependence, Operation, OperationKind, Pass, Span};
 use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::precondition::Precondition;
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
 use foldhash::{HashMap, HashSet};
@@ -51,10 +52,10 @@ impl Changes {
     }
 }
 
-/// `bf16-autocast`, unless the recording shows numbers of half the width already.
+/// `bf16-autocast`, where stacks show training.
 pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     let has_stacks = !scene.run.snapshot.frames.is_empty();
-    if scene.workload().number_types().are_half || !has_stacks || !scene.computation().has_backward() {
+    if !has_stacks || !scene.computation().has_backward() {
         return None;
     }
     let changes = find_changes(scene);
@@ -62,13 +63,16 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     if changes.factors.values().all(|&factor| 1.0 <= factor) {
         return None;
     }
+    let halved: Vec<AllocId> = changes.factors.keys().copied().collect();
+    let fact = "products of matrices make no copies in two bytes for each number";
+    let precondition = Precondition::of_call(scene, fact, &halved);
     let change = move |program: &mut Program<'_>| changes.apply(scene, program);
     // How often cells of recurrent networks copy their weights depends on how they are called.
     let has_cells = scene
         .run
         .has_frame(|code| code.operation() == TorchOperation::Recurrent && code.function == "forward");
-    let offer =
-        Offer::new("bf16-autocast", "train under autocast to bf16", (Part::Precision, Effort::Lines), change);
+    let (title, kind) = ("train under autocast to bf16", (Part::Precision, Effort::Lines));
+    let offer = Offer::new("bf16-autocast", title, kind, precondition, change);
     let offer = offer
         .code("with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = loss_fn(model(x), y)\nloss.backward()")
         .cost("coarser products; weights, gradients and state stay fp32, and copies of the weights come on top")

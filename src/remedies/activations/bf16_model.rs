@@ -5,19 +5,22 @@ use crate::model::AllocId;
 use crate::program::Dependence;
 use crate::program::Loss;
 use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::precondition::Precondition;
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
 use foldhash::HashSet;
 
-/// `bf16-model`, unless the recording shows numbers of half the width already.
+/// `bf16-model`, where a recording shows training, or numbers of four bytes.
 pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     let workload = scene.workload();
     let types = workload.number_types();
     // What only computes results is mostly in numbers of two bytes already.
-    if types.are_half || !(workload.computation.has_backward() || types.are_wide) {
+    if !(workload.computation.has_backward() || types.are_wide) {
         return None;
     }
     let is_inferred = !types.are_wide;
+    let fact = if types.are_wide { "numbers have four bytes" } else { "nothing shows numbers of two bytes" };
+    let precondition = Precondition::of(scene, fact, &scene.run.of_category(Category::Parameter));
     let upcast: Vec<&Loss> = workload.losses().iter().filter(|loss| loss.is_upcast).collect();
     let in_fp32: HashSet<AllocId> =
         upcast.iter().flat_map(|loss| loss.backward.iter().copied().chain([loss.logarithms])).collect();
@@ -42,13 +45,19 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
         }
         program.scale_failed(|_| 0.5);
     };
-    let offer =
-        Offer::new("bf16-model", "compute in bf16 altogether", (Part::Precision, Effort::Results), change);
+    let (title, kind) = ("compute in bf16 altogether", (Part::Precision, Effort::Results));
+    let offer = Offer::new("bf16-model", title, kind, precondition, change);
     Some(
-        offer
-            .code("model.to(torch.bfloat16)  # before the optimizer is made; float inputs likewise")
-            .cost("coarser weights and updates: training may stall without fp32 copies of the weights")
-            .inferred(is_inferred),
+        if workload.trains() {
+            offer
+                .code("model.to(torch.bfloat16)  # before the optimizer is made; float inputs likewise")
+                .cost("coarser weights and updates: training may stall without fp32 copies of the weights")
+        } else {
+            offer
+                .code("model.to(torch.bfloat16)  # or from_pretrained(..., torch_dtype=torch.bfloat16); float inputs likewise")
+                .cost("coarser weights and activations, which results of most models hardly show")
+        }
+        .inferred(is_inferred),
     )
 }
 

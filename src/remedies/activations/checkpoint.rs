@@ -5,6 +5,7 @@ use super::without_graph::without_graph;
 use crate::model::{AllocId, EventIx, Moment};
 use crate::program::{Dependence, OperationKind, Pass};
 use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::precondition::{Precondition, most};
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
 use foldhash::HashMap;
@@ -56,6 +57,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     if count == 0 {
         return Vec::new();
     }
+    let precondition = precondition(scene, &blocks, count);
     let blocks = Arc::new(blocks);
     let is_whole = blocks.iter().flatten().any(|block| block.backward.is_some());
     let offer = |id: &str, title: String, chosen: fn(&[Block], &Scene<'_>) -> Vec<bool>| {
@@ -65,7 +67,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
                 checkpoint(scene, program, of_pass, &chosen(of_pass, scene));
             }
         };
-        let offer = Offer::new(id, title, (Part::Checkpoints, Effort::Time), change)
+        let offer = Offer::new(id, title, (Part::Checkpoints, Effort::Time), precondition.clone(), change)
             .code("x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)")
             .cost("the forward of these blocks is computed twice, about a third more time for all");
         if is_whole { offer } else { offer.bound() }
@@ -82,6 +84,14 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         (0..blocks.len()).map(|index| Some(index) == largest).collect()
     });
     vec![all, half, largest]
+}
+
+/// That blocks keep something for the backward, and the line that runs the first of them.
+fn precondition(scene: &Scene<'_>, blocks: &Blocks, count: usize) -> Precondition {
+    let inner: Vec<AllocId> = blocks.iter().flatten().flat_map(|block| block.inner.iter().copied()).collect();
+    let fact = format!("{count} blocks keep {} for the backward", most(scene, &inner));
+    let first = blocks.iter().flatten().next().map_or(0..0, |block| block.ids.clone());
+    Precondition::new(fact).at(scene, scene.workload().way(first.map(AllocId)))
 }
 
 /// An evaluation that keeps a graph, as a pass whose backward never comes.

@@ -1,7 +1,9 @@
 //! A loss over many classes, computed for some of the positions at a time.
 
+use crate::model::AllocId;
 use crate::program::{Dependence, Loss};
 use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::precondition::{Precondition, most};
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
 
@@ -19,7 +21,11 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
             in_chunks(scene, program, loss);
         }
     };
-    let offer = Offer::new("chunk-loss", "compute the loss in chunks", (Part::Loss, Effort::Time), change);
+    let logits: Vec<AllocId> = losses.iter().flat_map(|loss| loss.forward.iter().copied()).collect();
+    let fact =
+        format!("logits and their logarithms are the largest values of a pass: {}", most(scene, &logits));
+    let (title, kind) = ("compute the loss in chunks", (Part::Loss, Effort::Time));
+    let offer = Offer::new("chunk-loss", title, kind, Precondition::of(scene, fact, &logits), change);
     Some(
         offer
             .code(

@@ -3,6 +3,7 @@
 use super::without_graph::without_graph;
 use crate::model::{AllocId, Moment};
 use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::precondition::{Precondition, most};
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program};
 use std::ops::Range;
@@ -14,18 +15,23 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     if ends.is_empty() {
         return None;
     }
+    let ids: Vec<AllocId> = ends.iter().map(|&(id, _)| id).collect();
+    let fact = format!("an evaluation keeps a graph, with what it makes in {}", most(scene, &ids));
+    let precondition = Precondition::of_call(scene, fact, &ids);
     let change = move |program: &mut Program<'_>| {
         for &(id, end) in &ends {
             program.free_at(id, end);
         }
     };
-    let offer =
-        Offer::new("eval-no-grad", "keep no graph in evaluation", (Part::Evaluation, Effort::Lines), change);
-    Some(
-        offer
-            .code("with torch.no_grad():  # or torch.inference_mode()\n    evaluate(model)")
-            .cost("nothing, unless evaluation needs gradients"),
-    )
+    let (title, kind) = ("keep no graph in evaluation", (Part::Evaluation, Effort::Lines));
+    let offer = Offer::new("eval-no-grad", title, kind, precondition, change);
+    let trains = scene.workload().trains();
+    let code = if trains {
+        "with torch.no_grad():  # or torch.inference_mode()\n    evaluate(model)"
+    } else {
+        "with torch.inference_mode():\n    y = model(x)"
+    };
+    Some(offer.code(code).cost("nothing, unless evaluation needs gradients"))
 }
 
 /// A graph keeps every second value or so. An evaluation has one if at least one part in this many of the allocations that

@@ -5,6 +5,7 @@ use crate::analysis::program_fixture::{BACKWARD, DATA, LOAD, LOSS, Program, STAT
 use crate::analysis::{Attribution, UserRules};
 use crate::model::Snapshot;
 use crate::program::Run;
+use crate::remedies::outcome::Prediction;
 use crate::remedies::predict::predict;
 use crate::remedies::wanted::Wanted;
 use crate::simulator::{Device, Subject};
@@ -83,8 +84,8 @@ fn evaluate(program: &mut Program) {
     }
 }
 
-/// The predicted peak of one remedy in MiB, rounded; `None` if it does not apply.
-fn peak(snapshot: &Snapshot, id: &str) -> Option<u64> {
+/// The prediction of one remedy; `None` if it does not apply.
+fn prediction(snapshot: &Snapshot, id: &str) -> Option<Prediction> {
     let timeline = &snapshot.timelines[0];
     let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
     let subject = Subject::new(snapshot, timeline);
@@ -92,9 +93,12 @@ fn peak(snapshot: &Snapshot, id: &str) -> Option<u64> {
     let run = Run { snapshot, timeline, attribution: &attribution };
     let scene = Scene::new(run, &subject, device);
     let wanted = [Wanted::parse(id).expect("the id is known")];
-    let predictions = predict(&scene, &wanted, &|_, _| true);
-    let predicted = predictions.remedies.first()?;
-    Some((predicted.figures.peak_requested + (1 << 19)) >> 20)
+    predict(&scene, &wanted, &|_, _| true).remedies.into_iter().next()
+}
+
+/// Its predicted peak in MiB, rounded.
+fn peak(snapshot: &Snapshot, id: &str) -> Option<u64> {
+    Some((prediction(snapshot, id)?.figures.peak_requested + (1 << 19)) >> 20)
 }
 
 fn trained() -> Snapshot {
@@ -241,4 +245,51 @@ fn without_stacks_there_are_no_blocks() {
     for id in ["checkpoint-all", "bf16-autocast", "sdpa", "chunk-loss"] {
         assert_eq!(peak(&snapshot, id), None, "{id}");
     }
+}
+
+/// Calls of a model alone, whose parameters show numbers of some bytes: two matrices, each with its bias.
+fn run_forward(width: i64) -> Snapshot {
+    let mut program = Program::default();
+    for numbers in [1024 * 4096, 4096, 4096 * 1024, 1024] {
+        program.alloc(numbers * width, LOAD);
+    }
+    for _ in 0..3 {
+        let input = program.alloc(MIB, DATA);
+        let mut before = program.alloc(40 * MIB, EVAL_UP);
+        for stack in [EVAL_ADD, EVAL_UP, EVAL_ADD] {
+            let value = program.alloc(40 * MIB, stack);
+            program.free(std::mem::replace(&mut before, value), stack);
+        }
+        program.free(before, &[VALIDATE, MAIN]);
+        program.free(input, DATA);
+    }
+    program.finish()
+}
+
+#[test]
+fn what_only_runs_forward_gets_code_for_that() {
+    let snapshot = run_forward(4);
+    let code = |id: &str| prediction(&snapshot, id).map(|found| found.code).unwrap_or_default();
+    assert!(code("half-batch").contains("inference_mode") && code("bf16-model").contains("torch_dtype"));
+    assert!(["half-batch", "bf16-model"].iter().all(|id| !code(id).contains("optimizer")));
+    // The matrices with biases of 20 KiB, an input and two values.
+    assert_eq!(peak(&snapshot, "half-batch"), Some(32 + (1 + 40 + 40 + 1) / 2));
+    assert_eq!(peak(&snapshot, "bf16-model"), Some(16 + 1 + 40));
+    assert_eq!(peak(&snapshot, "bf16-autocast"), None);
+}
+
+#[test]
+fn sizes_of_parameters_show_numbers_of_two_bytes() {
+    assert_eq!(peak(&run_forward(2), "bf16-model"), None);
+}
+
+#[test]
+fn each_remedy_names_the_line_that_it_applies_to() {
+    let snapshot = trained();
+    // Allocations of a block have nothing in common but the loop that calls it.
+    let line = |id: &str| prediction(&snapshot, id)?.preconditions.into_iter().next()?.line;
+    assert_eq!(line("checkpoint-all").as_deref(), Some("model.py:50 forward"));
+    assert_eq!(line("half-batch").as_deref(), Some("train.py:90 <module>"));
+    let fact = |id: &str| prediction(&snapshot, id).map(|found| found.preconditions[0].fact.clone());
+    assert_eq!(fact("checkpoint-all").as_deref(), Some("3 blocks keep 210 MiB for the backward"));
 }

@@ -4,6 +4,7 @@ mod kept;
 mod reappearing;
 
 use super::offer::{Effort, Offer, Part};
+use super::precondition::{Precondition, most};
 use super::scene::Scene;
 use crate::model::AllocId;
 use crate::program::training_steps;
@@ -20,14 +21,15 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let ids: Vec<AllocId> = kept.iter().map(|gradient| gradient.id).collect();
     let is_inferred = scene.run.are_inferred(&ids);
     let remade = Reappearing::of(scene, &steps, &kept);
-    let change = (Part::Gradients, Effort::Argument);
-    let offer =
-        Offer::new("zero-grad-none", "free gradients right after each step", change, move |program| {
-            for gradient in &kept {
-                gradient.free(program);
-            }
-            remade.make(program);
-        });
+    let fact = format!("{} of gradients are there when the program goes on after a step", most(scene, &ids));
+    let precondition = Precondition::of(scene, fact, &ids);
+    let (title, change) = ("free gradients right after each step", (Part::Gradients, Effort::Argument));
+    let offer = Offer::new("zero-grad-none", title, change, precondition, move |program| {
+        for gradient in &kept {
+            gradient.free(program);
+        }
+        remade.make(program);
+    });
     let offer = offer
         .code(
             "optimizer.step()\noptimizer.zero_grad(set_to_none=True)  # right here, before the next forward",

@@ -7,6 +7,7 @@ mod more_left;
 pub(super) use leak::Leak;
 
 use super::offer::{Effort, Offer, Part};
+use super::precondition::{Precondition, most};
 use super::scene::Scene;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::{LeftBehind, left_behind};
@@ -50,8 +51,11 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     if ends.is_empty() {
         return Vec::new();
     }
-    let change = (Part::Leak, Effort::Lines);
-    let offer = Offer::new("detach", "keep nothing of earlier iterations", change, move |program| {
+    let ids: Vec<AllocId> = left.iter().map(|left| left.id).collect();
+    let fact = format!("{} of earlier iterations are still there", most(scene, &ids));
+    let precondition = Precondition::of(scene, fact, &ids);
+    let (title, change) = ("keep nothing of earlier iterations", (Part::Leak, Effort::Lines));
+    let offer = Offer::new("detach", title, change, precondition, move |program| {
         for &(id, end) in &ends {
             program.free_at(id, end);
         }

@@ -3,6 +3,7 @@
 use crate::model::AllocId;
 use crate::program::{AdamStep, OptimizerFacts};
 use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::precondition::{Precondition, most};
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
 
@@ -21,7 +22,7 @@ pub(super) fn offers<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Vec<Offer
     let is_inferred = scene.run.are_inferred(&facts.state);
     let mut all = Vec::new();
     if step != AdamStep::Other {
-        all.push(fused(facts));
+        all.push(fused(scene, facts));
     }
     if step == AdamStep::Foreach {
         all.push(one_by_one(scene, facts));
@@ -30,28 +31,46 @@ pub(super) fn offers<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Vec<Offer
     all.into_iter().map(|offer| offer.inferred(is_inferred)).collect()
 }
 
-fn fused<'a>(facts: &OptimizerFacts) -> Offer<'a> {
+fn fused<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
     let temporaries = facts.temporaries.clone();
     let change = (Part::Optimizer, Effort::Argument);
-    let offer = Offer::new("adamw-fused", "run AdamW fused", change, move |program| {
-        program.leave_out_all(&temporaries);
-    });
+    let offer = Offer::new(
+        "adamw-fused",
+        "run AdamW fused",
+        change,
+        makes_temporaries(scene, facts),
+        move |program| {
+            program.leave_out_all(&temporaries);
+        },
+    );
     offer
         .code("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)")
         .cost("nothing: it is faster, too; results differ by rounding")
         .note("It saves the temporaries of the step, so only where the peak lies in the step.")
 }
 
+/// That Adam makes temporaries in its step.
+fn makes_temporaries(scene: &Scene<'_>, facts: &OptimizerFacts) -> Precondition {
+    let fact = format!("a step of Adam makes {} of temporaries", most(scene, &facts.temporaries));
+    Precondition::of(scene, fact, &facts.temporaries)
+}
+
 fn one_by_one<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
     let temporaries = facts.temporaries.clone();
     let steps = steps(scene, &temporaries);
-    let change = (Part::Optimizer, Effort::Argument);
-    let offer = Offer::new("adamw-foreach-false", "run AdamW without foreach", change, move |program| {
-        program.leave_out_all(&temporaries);
-        for step in &steps {
-            step.add_to(program);
-        }
-    });
+    let (change, precondition) = ((Part::Optimizer, Effort::Argument), makes_temporaries(scene, facts));
+    let offer = Offer::new(
+        "adamw-foreach-false",
+        "run AdamW without foreach",
+        change,
+        precondition,
+        move |program| {
+            program.leave_out_all(&temporaries);
+            for step in &steps {
+                step.add_to(program);
+            }
+        },
+    );
     offer
         .code("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, foreach=False)")
         .cost("slower steps: a few kernels for each parameter")
@@ -96,13 +115,15 @@ fn in_8_bits<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
     let temporaries = facts.temporaries.clone();
     let smaller: Vec<(AllocId, f64)> =
         facts.state.iter().filter_map(|&id| Some((id, share_in_8_bits(scene.run.bytes(id))?))).collect();
-    let change = (Part::Optimizer, Effort::Results);
-    let offer = Offer::new("adamw-8bit", "keep AdamW's state in 8 bits", change, move |program| {
-        program.leave_out_all(&temporaries);
-        for &(id, share) in &smaller {
-            program.scale(id, share);
-        }
-    });
+    let (change, precondition) =
+        ((Part::Optimizer, Effort::Results), Precondition::of_state(scene, &facts.state));
+    let offer =
+        Offer::new("adamw-8bit", "keep AdamW's state in 8 bits", change, precondition, move |program| {
+            program.leave_out_all(&temporaries);
+            for &(id, share) in &smaller {
+                program.scale(id, share);
+            }
+        });
     offer
         .code("import bitsandbytes as bnb\noptimizer = bnb.optim.AdamW8bit(model.parameters(), lr=lr)")
         .cost("another package; results differ slightly")

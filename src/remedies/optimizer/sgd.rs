@@ -2,6 +2,7 @@
 
 use crate::program::OptimizerFacts;
 use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::precondition::Precondition;
 use crate::remedies::scene::Scene;
 
 /// `sgd` and `sgd-momentum`, where an optimizer keeps state.
@@ -10,31 +11,38 @@ pub(super) fn offers<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Vec<Offer
         return Vec::new();
     }
     let is_inferred = scene.run.are_inferred(&facts.state);
-    let mut all = vec![without_momentum(facts).inferred(is_inferred)];
+    let mut all =
+        vec![without_momentum(facts, Precondition::of_state(scene, &facts.state)).inferred(is_inferred)];
     if !facts.is_sgd
         && let Some(dropped) = facts.beyond_one(&scene.run)
     {
-        all.push(with_momentum(facts, dropped).inferred(is_inferred));
+        all.push(
+            with_momentum(facts, Precondition::of_state(scene, &facts.state), dropped).inferred(is_inferred),
+        );
     }
     all
 }
 
-fn without_momentum<'a>(facts: &OptimizerFacts) -> Offer<'a> {
+fn without_momentum<'a>(facts: &OptimizerFacts, precondition: Precondition) -> Offer<'a> {
     let gone = [facts.state.as_slice(), &facts.temporaries].concat();
-    let offer =
-        Offer::new("sgd", "use SGD without momentum", (Part::Optimizer, Effort::Results), move |program| {
-            program.leave_out_all(&gone);
-        });
+    let change = (Part::Optimizer, Effort::Results);
+    let offer = Offer::new("sgd", "use SGD without momentum", change, precondition, move |program| {
+        program.leave_out_all(&gone);
+    });
     offer
         .code("optimizer = torch.optim.SGD(model.parameters(), lr=lr)")
         .cost("it trains otherwise: another learning rate, mostly more steps, often a worse result")
         .note("Weight decay would need a copy of all gradients within each step.")
 }
 
-fn with_momentum<'a>(facts: &OptimizerFacts, mut gone: Vec<crate::model::AllocId>) -> Offer<'a> {
+fn with_momentum<'a>(
+    facts: &OptimizerFacts,
+    precondition: Precondition,
+    mut gone: Vec<crate::model::AllocId>,
+) -> Offer<'a> {
     gone.extend(&facts.temporaries);
     let change = (Part::Optimizer, Effort::Results);
-    let offer = Offer::new("sgd-momentum", "use SGD with momentum", change, move |program| {
+    let offer = Offer::new("sgd-momentum", "use SGD with momentum", change, precondition, move |program| {
         program.leave_out_all(&gone);
     });
     offer

@@ -1,7 +1,7 @@
 //! The remedies that a report quotes: of all that were simulated, the two that say most.
 
 use crate::diagnosis::FindingId;
-use crate::remedies::{Attributed, Effort, Part, Prediction, Predictions, Trust};
+use crate::remedies::{Attributed, Effort, Part, Precondition, Prediction, Predictions, is_worth_showing};
 use crate::report::fits::fit_words;
 use crate::report::remedies::remedy_json;
 use crate::report::stated_error::stated_error;
@@ -10,9 +10,6 @@ use serde_json::Value;
 
 /// Remedies that are quoted, at most; `oomscope remedies` has all.
 const MAX_QUOTED: usize = 2;
-
-/// A remedy saves nothing worth a sentence if it lowers the peak by less than one in this many of its bytes.
-const WORTH_PART: u64 = 50;
 
 /// A quoted remedy.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,9 +71,9 @@ pub(super) fn simulated(predictions: &Predictions, id: &str) -> Option<RemedyTex
 
 /// Whether a prediction that can be trusted lowers the peak, by one change.
 fn is_quotable(predictions: &Predictions, remedy: &Prediction) -> bool {
-    let before = predictions.baseline.peak_requested;
-    let saved = before.saturating_sub(remedy.figures.peak_requested);
-    !remedy.id.contains('+') && remedy.basis == Trust::Simulated && before / WORTH_PART < saved
+    remedy.parts.len() == 1
+        && remedy.figures.peak_requested < predictions.baseline.peak_requested
+        && is_worth_showing(predictions.baseline, remedy)
 }
 
 /// Whether it fits, if that is known, else the lower peak.
@@ -121,10 +118,12 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
         Attributed::Seen => "",
         Attributed::Inferred => " What is changed is inferred.",
     };
+    let because: Vec<String> = remedy.preconditions.iter().map(Precondition::text).collect();
+    let because = because.join("; ");
     RemedyText {
         id: remedy.id.clone(),
         text: format!(
-            "{} ({}): {figures}{error}{fits}.{inferred}",
+            "{} ({}): {figures}{error}{fits}.{inferred} It applies because {because}.",
             units::capitalised(&remedy.title),
             remedy.id
         ),
@@ -139,7 +138,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remedies::Figures;
+    use crate::remedies::{Figures, Trust};
     use crate::simulator::Until;
 
     fn remedy(id: &str, peak: u64, basis: Trust) -> Prediction {
@@ -167,6 +166,7 @@ mod tests {
             capacity: None,
             remedies,
             largest_batch: None,
+            best: Vec::new(),
             least,
             postpones: None,
             without_effect: Vec::new(),

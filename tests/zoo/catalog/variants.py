@@ -41,6 +41,13 @@ def of_both(base):
         yield "sdpa", {"attention": "sdpa"}
 
 
+def of_forward(base):
+    """What changes how a model is run that is not trained: fewer samples at a time."""
+    for name, share in (("half-batch", 2), ("quarter-batch", 4)):
+        if base.options["batch"] % share == 0:
+            yield name, {"batch": base.options["batch"] // share}
+
+
 def of_training(base):
     """What changes how a model is trained."""
     options = base.options
@@ -64,8 +71,7 @@ def of_training(base):
 def variants_of(base):
     """The options that each remedy changes, by its id; ids of two remedies are joined by `+`."""
     found = dict(of_both(base))
-    if "train" in base.switches:
-        found.update(of_training(base))
+    found.update(of_training(base) if "train" in base.switches else of_forward(base))
     found = {remedy: changes for remedy, changes in found.items() if remedy not in base.neutral}
     for one, other in PAIRS:
         if one in found and other in found:

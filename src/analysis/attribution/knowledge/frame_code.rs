@@ -110,15 +110,6 @@ impl<'t> FrameCode<'t> {
         self.plain_function() == "_bootstrap" && self.base() == "threading.py"
     }
 
-    /// Whether code outside of torch is named after attention.
-    pub fn is_named_after_attention(self) -> bool {
-        let has = |text: &str| {
-            let text = text.to_ascii_lowercase();
-            ["attn", "attention"].iter().any(|word| text.contains(word))
-        };
-        !self.is_of_torch_nn() && (has(self.function) || has(self.base()))
-    }
-
     /// Whether it is fused attention.
     pub fn is_fused_attention(self) -> bool {
         let [file, function] = [self.base(), self.function].map(str::to_ascii_lowercase);

@@ -1,11 +1,12 @@
-//! The gate, on a program whose bytes can be added up by hand.
+//! The validator, on a program whose bytes can be added up by hand.
 
-use super::is_possible;
-use crate::analysis::program_fixture::{BACKWARD, DATA, LOAD, Program as Recorded, STATE, ZERO_GRAD};
+use super::{Recorded, is_possible};
+use crate::analysis::program_fixture::{BACKWARD, DATA, LOAD, Program as Script, STATE, ZERO_GRAD};
 use crate::analysis::{Attribution, Category, UserRules};
 use crate::model::{AllocId, RecordedTensor, RecordedTensors, ShapeId, Snapshot};
 use crate::program::Run;
 use crate::remedies::offer::{Effort, Offer, Part};
+use crate::remedies::precondition::Precondition;
 use crate::remedies::predict::predict;
 use crate::remedies::scene::Scene;
 use crate::remedies::tried::Tried;
@@ -22,7 +23,7 @@ const FORWARD: &[&str] = &[
 
 /// Three steps with 12 MiB of parameters, as much of state, inputs of a MiB and activations of 60.
 fn trained() -> Snapshot {
-    let mut program = Recorded::default();
+    let mut program = Script::default();
     let parameters = [5 * MIB, 7 * MIB];
     for size in parameters {
         program.alloc(size, LOAD);
@@ -87,7 +88,8 @@ fn a_batch_of_one_sample_is_not_split() {
 
 /// An offer that leaves out what is of a category.
 fn without<'a>(scene: &'a Scene<'_>, part: Part, category: Category) -> Offer<'a> {
-    Offer::new("without", "leave something out", (part, Effort::Lines), move |program| {
+    let precondition = Precondition::new("there is some");
+    Offer::new("without", "leave something out", (part, Effort::Lines), precondition, move |program| {
         program.leave_out_all(&scene.run.of_category(category));
     })
 }
@@ -96,15 +98,16 @@ fn without<'a>(scene: &'a Scene<'_>, part: Part, category: Category) -> Offer<'a
 fn no_prediction_is_below_what_the_change_leaves() {
     on_scene(&trained(), |scene| {
         let program = Program::recorded(scene.run.timeline);
-        let recorded = Tried::recorded(scene, &program);
+        let baseline = Tried::recorded(scene, &program);
+        let recorded = Recorded { scene, program: &program, baseline: &baseline };
         let offer = without(scene, Part::Checkpoints, Category::Activation);
-        let mut tried = Tried::of(scene, &program, &recorded, &[&offer]);
-        assert!(is_possible(scene, &program, &[&offer], &tried));
+        let mut tried = Tried::of(scene, &program, &baseline, &[&offer]);
+        assert!(is_possible(&recorded, &[&offer], &tried));
         // Without activations, parameters, state, gradients and an input are left.
         tried.figures.peak_requested = (12 + 12 + 12 + 1) * MIB.unsigned_abs();
-        assert!(is_possible(scene, &program, &[&offer], &tried));
+        assert!(is_possible(&recorded, &[&offer], &tried));
         tried.figures.peak_requested -= 1;
-        assert!(!is_possible(scene, &program, &[&offer], &tried));
+        assert!(!is_possible(&recorded, &[&offer], &tried));
     });
 }
 
@@ -112,10 +115,11 @@ fn no_prediction_is_below_what_the_change_leaves() {
 fn only_what_changes_parameters_may_go_below_them() {
     on_scene(&trained(), |scene| {
         let program = Program::recorded(scene.run.timeline);
-        let recorded = Tried::recorded(scene, &program);
+        let baseline = Tried::recorded(scene, &program);
+        let recorded = Recorded { scene, program: &program, baseline: &baseline };
         let is_possible = |part| {
             let offer = without(scene, part, Category::Parameter);
-            is_possible(scene, &program, &[&offer], &Tried::of(scene, &program, &recorded, &[&offer]))
+            is_possible(&recorded, &[&offer], &Tried::of(scene, &program, &baseline, &[&offer]))
         };
         assert!(is_possible(Part::Precision) && is_possible(Part::Place));
         assert!(!is_possible(Part::Batch) && !is_possible(Part::Checkpoints));
