@@ -51,7 +51,9 @@ fn find(run: &Run<'_>) -> Option<Vec<ModelCopy>> {
     }
     let mut blocks: Vec<AllocId> = copies.iter().flat_map(|copy| copy.blocks.iter().copied()).collect();
     let is_copied = all != 0 && COVERED * all as f64 <= covered as f64;
-    copies.iter_mut().for_each(|copy| copy.blocks.sort_unstable());
+    for copy in &mut copies {
+        copy.blocks.sort_unstable();
+    }
     (is_copied && are_made_elsewhere(run, &originals, &blocks) && is_in_order(run, originals, &mut blocks))
         .then_some(copies)
 }

@@ -76,7 +76,9 @@ mod tests {
         for _ in 0..3 {
             let first = program.alloc(MIB, DATA);
             let values: Vec<u64> = (0..4).map(|_| program.alloc(8 * MIB, stack)).collect();
-            values.into_iter().for_each(|value| program.free(value, stack));
+            for value in values {
+                program.free(value, stack);
+            }
             let input = own_data.then(|| program.alloc(MIB, DATA));
             let kept: Vec<u64> = (0..4).map(|_| program.alloc(8 * MIB, &TRAIN)).collect();
             let loss = program.alloc(4, LOSS);

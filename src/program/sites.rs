@@ -20,13 +20,13 @@ impl Sites {
 
     /// The innermost line of the user's own code that made most bytes of some allocations, else of a package.
     pub(super) fn line(&self, run: &Run<'_>, ids: &[AllocId]) -> Option<FrameId> {
-        self.with_most(run, ids, |stack| self.last(run.snapshot.stacks.frames(stack).iter().rev().copied()))
+        with_most(run, ids, |stack| self.last(run.snapshot.stacks.frames(stack).iter().rev().copied()))
     }
 
     /// The line that calls the outermost module which made most bytes of some allocations.
     pub(super) fn call(&self, run: &Run<'_>, frames: &CallFrames, ids: &[AllocId]) -> Option<FrameId> {
         let is_outside = |frame: &FrameId| frames.get(*frame).kind != FrameKind::Call;
-        self.with_most(run, ids, |stack| self.last(frames.path(run.snapshot, stack).take_while(is_outside)))
+        with_most(run, ids, |stack| self.last(frames.path(run.snapshot, stack).take_while(is_outside)))
     }
 
     /// The innermost line on the way to all of some allocations.
@@ -52,28 +52,20 @@ impl Sites {
         }
         own.or(packages)
     }
+}
 
-    /// The line with most bytes of some allocations.
-    fn with_most(
-        &self,
-        run: &Run<'_>,
-        ids: &[AllocId],
-        line: impl Fn(StackId) -> Option<FrameId>,
-    ) -> Option<FrameId> {
-        let mut by_stack: HashMap<StackId, u64> = HashMap::default();
-        for &id in ids {
-            let bytes = by_stack.entry(run.timeline.stack(id)).or_default();
+/// The line with most bytes of some allocations, as their stacks have it.
+fn with_most(run: &Run<'_>, ids: &[AllocId], line: impl Fn(StackId) -> Option<FrameId>) -> Option<FrameId> {
+    let mut lines: HashMap<StackId, Option<FrameId>> = HashMap::default();
+    let mut by_line: HashMap<FrameId, u64> = HashMap::default();
+    for &id in ids {
+        let stack = run.timeline.stack(id);
+        if let Some(line) = *lines.entry(stack).or_insert_with(|| line(stack)) {
+            let bytes = by_line.entry(line).or_default();
             *bytes = bytes.saturating_add(run.bytes(id));
         }
-        let mut by_line: HashMap<FrameId, u64> = HashMap::default();
-        for (stack, of_stack) in by_stack {
-            if let Some(line) = line(stack) {
-                let bytes = by_line.entry(line).or_default();
-                *bytes = bytes.saturating_add(of_stack);
-            }
-        }
-        by_line.into_iter().max_by_key(|&(line, bytes)| (bytes, Reverse(line))).map(|(line, _)| line)
     }
+    by_line.into_iter().max_by_key(|&(line, bytes)| (bytes, Reverse(line))).map(|(line, _)| line)
 }
 
 #[cfg(test)]

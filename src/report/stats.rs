@@ -371,7 +371,9 @@ fn top_sites_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline)
     const LISTED: usize = 5;
     let (moment, active) = timeline.active.peak();
     let mut live = live_at(timeline, moment);
-    live.iter_mut().for_each(|a| a.stack = snapshot.first_alike(a.stack));
+    for a in &mut live {
+        a.stack = snapshot.first_alike(a.stack);
+    }
     for (i, site) in sites(&live).iter().take(LISTED).enumerate() {
         let label = if i == 0 { "at the peak" } else { "" };
         let share = units::percent(site.bytes, active);

@@ -8,6 +8,7 @@ use crate::snapshot::{TracebackLine, traceback_lines};
 use crate::units;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 /// A snapshot's texts as they may be shown to strangers.
 #[derive(Debug)]
@@ -34,7 +35,8 @@ impl Redaction {
         let mut out = String::new();
         for TracebackLine { file, line, function: name } in traceback_lines(text) {
             let (file, name) = (self.file(file), function(name));
-            out += &format!("  File \"{file}\", line {line}, in {name}\n");
+            // A string takes every text.
+            let _written = writeln!(out, "  File \"{file}\", line {line}, in {name}");
         }
         (!out.is_empty()).then_some(out)
     }

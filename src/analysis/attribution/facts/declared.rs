@@ -9,9 +9,9 @@ use foldhash::HashMap;
 #[derive(Debug)]
 pub(in crate::analysis) struct Labels<'a> {
     by_stack: &'a [Option<Category>],
-    by_context: Vec<Option<Verdict>>,
+    of_contexts: Vec<Option<Verdict>>,
     /// What the program noted of single allocations.
-    by_allocation: HashMap<AllocId, Verdict>,
+    noted: HashMap<AllocId, Verdict>,
 }
 
 impl<'a> Labels<'a> {
@@ -22,19 +22,17 @@ impl<'a> Labels<'a> {
         by_stack: &'a [Option<Category>],
     ) -> Self {
         let contexts = timeline.events.contexts().iter();
-        let by_context = contexts.map(|context| label_of_context(snapshot, context)).collect();
+        let of_contexts = contexts.map(|context| label_of_context(snapshot, context)).collect();
         let noted = annotated(timeline).into_iter().filter_map(|(id, text)| {
             let category = declared_category(&snapshot.strings.name(text))?;
             Some((id, Verdict::new(category, RuleId::Metadata)))
         });
-        Self { by_stack, by_context, by_allocation: noted.collect() }
+        Self { by_stack, of_contexts, noted: noted.collect() }
     }
 
     /// Whether nothing is labelled.
     pub(in crate::analysis) fn is_empty(&self) -> bool {
-        self.by_stack.is_empty()
-            && self.by_allocation.is_empty()
-            && self.by_context.iter().all(Option::is_none)
+        self.by_stack.is_empty() && self.noted.is_empty() && self.of_contexts.iter().all(Option::is_none)
     }
 
     /// The category that the user's rules give to a stack.
@@ -47,9 +45,9 @@ impl<'a> Labels<'a> {
     /// The category that the recording or the program gives to an allocation: in a note about it, else to all that was made then.
     #[inline]
     pub(in crate::analysis) fn of_allocation(&self, timeline: &Timeline, id: AllocId) -> Option<Verdict> {
-        self.by_allocation.get(&id).copied().or_else(|| {
+        self.noted.get(&id).copied().or_else(|| {
             let event = timeline.lifetimes.start(id).event()?;
-            self.by_context.get(timeline.events.context_index(event)).copied().flatten()
+            self.of_contexts.get(timeline.events.context_index(event)).copied().flatten()
         })
     }
 }
