@@ -13,7 +13,7 @@ use crate::model::StackId;
 
 /// A part of a module's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum Inner {
     Own(StackId),
     Module(NodeIx),
 }
@@ -29,8 +29,8 @@ enum Repeats {
 #[derive(Debug, Clone, Copy)]
 struct Progress {
     pass: u32,
-    first: Part,
-    current: Part,
+    first: Inner,
+    current: Inner,
     calls: u32,
 }
 
@@ -59,14 +59,14 @@ impl CallCounter {
             is_outermost &= !is_recomputed;
             let may_repeat = if is_outermost || flow != Flow::Any { Repeats::Never } else { Repeats::Maybe };
             is_outermost &= flow == Flow::Wraps;
-            let part = path.get(depth + 1).map_or(Part::Own(stack), |&inner| Part::Module(inner));
+            let part = path.get(depth + 1).map_or(Inner::Own(stack), |&inner| Inner::Module(inner));
             is_entered = self.step(node, part, is_entered, may_repeat);
             numbers.push(self.calls(node));
         }
     }
 
     /// Let a module go on with a part of it. Returns whether that part is entered anew.
-    fn step(&mut self, node: NodeIx, part: Part, is_entered: bool, repeats: Repeats) -> bool {
+    fn step(&mut self, node: NodeIx, part: Inner, is_entered: bool, repeats: Repeats) -> bool {
         let pass = self.pass;
         if self.progress.len() <= node.index() {
             self.progress.resize(node.index() + 1, None);

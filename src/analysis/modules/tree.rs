@@ -67,7 +67,7 @@ impl Tree {
         }
         // Parents come first, so that what stands for them is known. All of one depth are counted before any is matched.
         for level in by_depth {
-            let mut candidates: BTreeMap<Place, [Vec<NodeIx>; 2]> = BTreeMap::new();
+            let mut candidates: BTreeMap<NodePlace, [Vec<NodeIx>; 2]> = BTreeMap::new();
             for node in level {
                 let Node { parent, step, .. } = self.nodes[node.index()];
                 let parent = parent.map(|parent| shown[parent.index()]);
@@ -86,7 +86,7 @@ impl Tree {
 }
 
 /// A place for modules: below one of them, with a class or file.
-type Place = (Option<NodeIx>, String);
+type NodePlace = (Option<NodeIx>, String);
 
 /// Modules with what makes them.
 pub(super) struct Merged {

@@ -26,12 +26,12 @@ fn the_least_change_that_fits_is_shown_with_its_code() {
             )
             .is_some()
     );
-    assert!(harness.query_by_label("sdpa+quarter-batch").is_none(), "the best few are shown");
+    assert!(harness.query_by_label("checkpoint-all+sgd").is_none(), "the best few are shown");
     harness.get_by_role(eframe::egui::Role::CheckBox).click();
     harness.run_steps(4);
-    harness.get_by_label("sdpa+quarter-batch").click();
+    harness.get_by_label("checkpoint-all+sgd").click();
     harness.run_steps(4);
-    let code = "attn_implementation=\"sdpa\"\n(loss_fn(model(x), y) / 4).backward()";
+    let code = "use_reentrant=False)\noptimizer = torch.optim.SGD(model.parameters(), lr=lr)";
     assert!(harness.query_by_label_contains(code).is_some());
     assert!(harness.query_by_label_contains("Costs ").is_some());
     harness.get_by_label("Capacity").click();

@@ -1,7 +1,7 @@
 //! The activity at each event: what the program was doing, as far as the event's stack shows it.
 
 use super::frees::free_event;
-use super::stack_facts::{Part, StackFacts};
+use super::stack_facts::{CodePart, StackFacts};
 use super::stack_traits::StackTrait;
 use crate::model::{Action, AllocId, EventIx, Moment, StackId, Timeline};
 
@@ -27,21 +27,21 @@ pub(in crate::analysis) enum Activity {
 }
 
 impl Activity {
-    fn in_part(part: Part) -> Self {
+    fn in_part(part: CodePart) -> Self {
         match part {
-            Part::Nothing => Self::Nothing,
-            Part::Load
-            | Part::Restore
-            | Part::FlatBuffer
-            | Part::MainParameters
-            | Part::Comm
-            | Part::Workspace => Self::Aside,
-            Part::Call => Self::Call,
-            Part::Backward | Part::Recompute => Self::Backward,
-            Part::State | Part::Foreach | Part::Step => Self::Step,
-            Part::ZeroGrad | Part::GradientCopy | Part::BetweenSteps => Self::Gradients,
-            Part::Data => Self::Data,
-            Part::Main => Self::Main,
+            CodePart::Nothing => Self::Nothing,
+            CodePart::Load
+            | CodePart::Restore
+            | CodePart::FlatBuffer
+            | CodePart::MainParameters
+            | CodePart::Comm
+            | CodePart::Workspace => Self::Aside,
+            CodePart::Call => Self::Call,
+            CodePart::Backward | CodePart::Recompute => Self::Backward,
+            CodePart::State | CodePart::Foreach | CodePart::Step => Self::Step,
+            CodePart::ZeroGrad | CodePart::GradientCopy | CodePart::BetweenSteps => Self::Gradients,
+            CodePart::Data => Self::Data,
+            CodePart::Main => Self::Main,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::frame_facts::FactsByFrame;
 use super::own_models::OwnModels;
-use super::stack_facts::{Part, StackFacts};
+use super::stack_facts::{CodePart, StackFacts};
 use super::stack_reader::read_stack;
 use super::stack_traits::StackTrait;
 use crate::analysis::attribution::knowledge::{Optimizer, Role};
@@ -46,24 +46,25 @@ impl FactsByStack {
 
     /// Whether stacks show modules or optimizers of torch, or the autograd engine.
     pub(in crate::analysis) fn show_torch(&self) -> bool {
-        let parts = [Part::Load, Part::Backward, Part::State, Part::Foreach, Part::Step];
+        let parts = [CodePart::Load, CodePart::Backward, CodePart::State, CodePart::Foreach, CodePart::Step];
         self.call_modules() || self.by_stack.iter().any(|stack| parts.contains(&stack.part))
     }
 
     /// Whether modules are called, rather than functions of the program's own that work as a model.
     pub(in crate::analysis) fn call_modules(&self) -> bool {
-        self.by_stack.iter().any(|stack| stack.part == Part::Call && !stack.has(StackTrait::InOwnModel))
+        self.by_stack.iter().any(|stack| stack.part == CodePart::Call && !stack.has(StackTrait::InOwnModel))
     }
 
     /// Whether modules make parameters.
     pub(in crate::analysis) fn have_modules(&self) -> bool {
-        self.by_stack.iter().any(|stack| stack.part == Part::Load)
+        self.by_stack.iter().any(|stack| stack.part == CodePart::Load)
     }
 
     /// Whether stacks show an optimizer: its step, its state, or what is done with gradients before it. Stacks of compiled
     /// code do not show that there is none.
     pub(in crate::analysis) fn show_optimizer(&self) -> bool {
-        let parts = [Part::State, Part::Foreach, Part::Step, Part::ZeroGrad, Part::BetweenSteps];
+        let parts =
+            [CodePart::State, CodePart::Foreach, CodePart::Step, CodePart::ZeroGrad, CodePart::BetweenSteps];
         self.is_compiled || self.by_stack.iter().any(|stack| parts.contains(&stack.part))
     }
 
@@ -84,7 +85,7 @@ mod tests {
     const ENGINE: &[&str] = &["torch/nn/functional.py silu"];
 
     /// The parts of two cut stacks and one of the engine, in a file that has another stack as well.
-    fn parts(other: &[&str]) -> [Part; 3] {
+    fn parts(other: &[&str]) -> [CodePart; 3] {
         let mut program = Program::default();
         program.alloc(512, other);
         let ids = [CUT, HOOK, ENGINE].map(|stack| {
@@ -97,11 +98,11 @@ mod tests {
 
     #[test]
     fn own_code_without_a_root_is_the_program_where_no_stack_has_one() {
-        assert_eq!(parts(CUT), [Part::Main, Part::Main, Part::Backward]);
+        assert_eq!(parts(CUT), [CodePart::Main, CodePart::Main, CodePart::Backward]);
     }
 
     #[test]
     fn own_code_without_a_root_is_a_hook_where_others_have_one() {
-        assert_eq!(parts(&["/home/me/train.py <module>"]), [Part::Backward; 3]);
+        assert_eq!(parts(&["/home/me/train.py <module>"]), [CodePart::Backward; 3]);
     }
 }

@@ -33,5 +33,5 @@ pub(in crate::analysis) use facts_by_stack::FactsByStack;
 pub use file_facts::Facts;
 pub(in crate::analysis) use frees::free_event;
 pub(in crate::analysis) use leading_parameters::{SCRATCH_EVENTS, leading_parameters};
-pub(in crate::analysis) use stack_facts::{Part, StackFacts};
+pub(in crate::analysis) use stack_facts::{CodePart, StackFacts};
 pub(in crate::analysis) use stack_traits::StackTrait;

@@ -7,7 +7,7 @@
 use super::activities::{Activities, Activity};
 use super::frame_facts::FactsByFrame;
 use super::frees::free_event;
-use super::stack_facts::{Part, StackFacts};
+use super::stack_facts::{CodePart, StackFacts};
 use super::stack_traits::StackTrait;
 use crate::analysis::attribution::knowledge::Role;
 use crate::model::{FrameId, Snapshot, StackId, Timeline};
@@ -26,20 +26,20 @@ impl OwnModels {
     /// Find them; nothing if modules are called, or Python does not show.
     pub(super) fn of(snapshot: &Snapshot, frames: &FactsByFrame, by_stack: &[StackFacts]) -> Self {
         let mut out = Self::default();
-        if by_stack.iter().any(|stack| stack.part == Part::Call && !stack.has(StackTrait::InOwnModel)) {
+        if by_stack.iter().any(|stack| stack.part == CodePart::Call && !stack.has(StackTrait::InOwnModel)) {
             return out;
         }
-        let part = |stack: StackId| by_stack.get(stack.index()).map_or(Part::Nothing, |stack| stack.part);
+        let part = |stack: StackId| by_stack.get(stack.index()).map_or(CodePart::Nothing, |stack| stack.part);
         let mut lines: HashSet<StackId> = HashSet::default();
         for timeline in &snapshot.timelines {
             lines.extend(
-                lines_of_graphs(timeline, by_stack).into_iter().filter(|&line| part(line) == Part::Main),
+                lines_of_graphs(timeline, by_stack).into_iter().filter(|&line| part(line) == CodePart::Main),
             );
         }
         let loops = loops(snapshot, frames, by_stack);
         let is_functional = |stack: &StackFacts| {
             let makes_weights = stack.has(StackTrait::InInit) || stack.has(StackTrait::MakesWeights);
-            stack.part == Part::Main && stack.has(StackTrait::InFunctional) && !makes_weights
+            stack.part == CodePart::Main && stack.has(StackTrait::InFunctional) && !makes_weights
         };
         let functional = (0u32..).zip(by_stack).filter(|(_, stack)| is_functional(stack));
         let functional: Vec<StackId> = functional.map(|(id, _)| StackId(id)).collect();
@@ -67,15 +67,15 @@ fn loops(snapshot: &Snapshot, frames: &FactsByFrame, by_stack: &[StackFacts]) ->
     let mut out = HashSet::default();
     for (id, facts) in (0u32..).zip(by_stack) {
         let is_around = match facts.part {
-            Part::Backward => facts.has(StackTrait::StartsBackward),
-            Part::Data
-            | Part::Step
-            | Part::State
-            | Part::Foreach
-            | Part::ZeroGrad
-            | Part::Load
-            | Part::Restore => true,
-            Part::Main => facts.has(StackTrait::MakesWeights),
+            CodePart::Backward => facts.has(StackTrait::StartsBackward),
+            CodePart::Data
+            | CodePart::Step
+            | CodePart::State
+            | CodePart::Foreach
+            | CodePart::ZeroGrad
+            | CodePart::Load
+            | CodePart::Restore => true,
+            CodePart::Main => facts.has(StackTrait::MakesWeights),
             _ => false,
         };
         if is_around {

@@ -5,7 +5,7 @@ use crate::model::FrameId;
 
 /// A part of a program that code can belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::analysis) enum Part {
+pub(in crate::analysis) enum CodePart {
     /// No frame was recorded.
     Nothing,
     /// Parameters and buffers are made or moved.
@@ -48,7 +48,7 @@ pub(in crate::analysis) enum Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::analysis) struct StackFacts {
     /// The part of the program that the stack lies in.
-    pub(in crate::analysis) part: Part,
+    pub(in crate::analysis) part: CodePart,
     /// The frame that says so; the innermost of the program's own where none does.
     pub(in crate::analysis) decided_by: Option<FrameId>,
     /// Everything that is either true or not.
@@ -66,7 +66,7 @@ pub(in crate::analysis) struct StackFacts {
 impl StackFacts {
     /// The facts about a stack without frames.
     pub(super) const NOTHING: Self = Self {
-        part: Part::Nothing,
+        part: CodePart::Nothing,
         decided_by: None,
         traits: StackTraits::NONE,
         closure_line: 0,

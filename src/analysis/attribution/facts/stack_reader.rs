@@ -2,7 +2,7 @@
 
 use super::frame_facts::{FactsByFrame, mix};
 use super::own_models::OwnModels;
-use super::stack_facts::{Part, StackFacts};
+use super::stack_facts::{CodePart, StackFacts};
 use super::stack_traits::{StackTrait, StackTraits};
 use crate::analysis::attribution::knowledge::{NameHint, Role};
 use crate::model::{FrameId, StackId};
@@ -46,7 +46,7 @@ pub(super) fn read_stack(
 #[derive(Default)]
 struct StackReader {
     /// The part of the program: the innermost frame that shows one decides.
-    part: Option<Part>,
+    part: Option<CodePart>,
     /// The frame that decided the part.
     part_frame: Option<FrameId>,
     /// The first frame that shows the autograd engine.
@@ -124,7 +124,7 @@ impl StackReader {
             Role::NoGrad => {
                 // torch decorates a step with `no_grad`, but that is not around what the step's closure does.
                 let is_around = !self.has(StackTrait::WithinStep);
-                let may_train = matches!(self.part, None | Some(Part::Call));
+                let may_train = matches!(self.part, None | Some(CodePart::Call));
                 self.traits.add_if(StackTrait::NoGrad, is_around && may_train);
             }
             Role::EnableGrad => self.traits.add_if(StackTrait::InClosure, 0 < self.own_depth),
@@ -167,36 +167,36 @@ impl StackReader {
     }
 
     /// The part of the program that a frame shows, if it shows one.
-    fn part_of(&mut self, frames: &FactsByFrame, id: FrameId, role: Role) -> Option<Part> {
+    fn part_of(&mut self, frames: &FactsByFrame, id: FrameId, role: Role) -> Option<CodePart> {
         match role {
-            Role::Own | Role::Cache if frames.hint(id) == NameHint::Batch => Some(Part::Data),
+            Role::Own | Role::Cache if frames.hint(id) == NameHint::Batch => Some(CodePart::Data),
             Role::Own | Role::Cache => frames.is_module_forward(id).then(|| self.enter_call(frames.code(id))),
             Role::Call => Some(self.enter_call(self.last_code)),
             Role::Step => Some(self.enter_step(frames, id)),
-            Role::Load | Role::Unshard => Some(Part::Load),
-            Role::Restore => Some(Part::Restore),
-            Role::State => Some(Part::State),
-            Role::Foreach => Some(Part::Foreach),
-            Role::ZeroGrad => Some(Part::ZeroGrad),
-            Role::Backward => Some(Part::Backward),
-            Role::FlatBuffer => Some(Part::FlatBuffer),
-            Role::MainParameters => Some(Part::MainParameters),
-            Role::GradientCopy => Some(Part::GradientCopy),
-            Role::Comm => Some(Part::Comm),
-            Role::Data => Some(Part::Data),
-            Role::BetweenSteps => Some(Part::BetweenSteps),
-            Role::Workspace => Some(Part::Workspace),
+            Role::Load | Role::Unshard => Some(CodePart::Load),
+            Role::Restore => Some(CodePart::Restore),
+            Role::State => Some(CodePart::State),
+            Role::Foreach => Some(CodePart::Foreach),
+            Role::ZeroGrad => Some(CodePart::ZeroGrad),
+            Role::Backward => Some(CodePart::Backward),
+            Role::FlatBuffer => Some(CodePart::FlatBuffer),
+            Role::MainParameters => Some(CodePart::MainParameters),
+            Role::GradientCopy => Some(CodePart::GradientCopy),
+            Role::Comm => Some(CodePart::Comm),
+            Role::Data => Some(CodePart::Data),
+            Role::BetweenSteps => Some(CodePart::BetweenSteps),
+            Role::Workspace => Some(CodePart::Workspace),
             _ => None,
         }
     }
 
     /// Enter a module's call. Names of functions within a model say nothing of the loop around it, so they are forgotten.
-    fn enter_call(&mut self, module_code: u32) -> Part {
+    fn enter_call(&mut self, module_code: u32) -> CodePart {
         self.module_code = module_code;
         (self.caller, self.calling_code) = (0, 0);
         self.evaluates = None;
         self.traits.remove(StackTrait::MaybeEval);
-        Part::Call
+        CodePart::Call
     }
 
     /// Enter a function of the program's own that works as a model, unless something further in decides.
@@ -211,7 +211,7 @@ impl StackReader {
     }
 
     /// Enter an optimizer's step. The program's own code within the step of one of torch's optimizers is a closure.
-    fn enter_step(&mut self, frames: &FactsByFrame, id: FrameId) -> Part {
+    fn enter_step(&mut self, frames: &FactsByFrame, id: FrameId) -> CodePart {
         let is_of_torch = frames.optimizer(id).is_some();
         let has_own = 0 < self.own_depth;
         if is_of_torch && has_own && !self.has(StackTrait::InOwnOptimizer) {
@@ -225,7 +225,7 @@ impl StackReader {
         let is_own = self.part.is_none() && has_own && !in_closure;
         self.traits.add_if(StackTrait::InOwnOptimizer, is_own && !is_of_torch);
         self.traits.add(StackTrait::WithinStep);
-        if in_closure && has_own { Part::Main } else { Part::Step }
+        if in_closure && has_own { CodePart::Main } else { CodePart::Step }
     }
 
     /// The facts about the whole stack. Without the program at its start, it is one of the autograd engine's threads.
@@ -233,19 +233,20 @@ impl StackReader {
         let mut decided_by = self.part_frame.or(self.own_frame);
         let mut part = match self.part {
             Some(part) => part,
-            None if self.copies_module() => Part::Load,
-            None => Part::Main,
+            None if self.copies_module() => CodePart::Load,
+            None => CodePart::Main,
         };
-        let is_step = matches!(part, Part::Step | Part::State | Part::Foreach | Part::Workspace);
+        let is_step =
+            matches!(part, CodePart::Step | CodePart::State | CodePart::Foreach | CodePart::Workspace);
         let in_engine =
             self.has(StackTrait::HasEngine) || self.has(StackTrait::StartsBackward) || !in_program;
         if in_engine && !is_step && !self.has(StackTrait::Unshards) {
             let computes_again =
                 self.has(StackTrait::HasCheckpoint) && !self.has(StackTrait::StartsBackwardInCheckpoint);
-            part = if computes_again { Part::Recompute } else { Part::Backward };
+            part = if computes_again { CodePart::Recompute } else { CodePart::Backward };
             decided_by = self.engine_frame.or(self.own_frame);
         }
-        let is_checkpointed = self.has(StackTrait::HasCheckpoint) && part == Part::Call;
+        let is_checkpointed = self.has(StackTrait::HasCheckpoint) && part == CodePart::Call;
         self.traits.add_if(StackTrait::Checkpointed, is_checkpointed);
         let is_on_device = self.has(StackTrait::SetsDevice) && self.has(StackTrait::InInit);
         self.traits.add_if(StackTrait::InitOnDevice, is_on_device);

@@ -2,7 +2,7 @@
 
 use super::kept_per_layer;
 use crate::analysis::attribution::claims::{Claims, Verdict};
-use crate::analysis::attribution::facts::{Activity, Part, StackFacts, StackTrait};
+use crate::analysis::attribution::facts::{Activity, CodePart, StackFacts, StackTrait};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, EventIx, StackId};
@@ -28,24 +28,28 @@ fn verdict(view: &View<'_>, habits: &Habits, id: AllocId) -> Option<Verdict> {
     let stack = view.stack(id);
     let facts = view.facts_of(stack);
     let (category, rule) = match facts.part {
-        Part::FlatBuffer if habits.last_buffer_lines.contains(&stack) => {
+        CodePart::FlatBuffer if habits.last_buffer_lines.contains(&stack) => {
             (Category::Gradient, RuleId::GradientCode)
         }
-        Part::Load | Part::FlatBuffer => (Category::Parameter, RuleId::ModuleLoad),
-        Part::Call => return Some(in_call(view, habits, id, stack, facts)),
-        Part::Backward => (Category::Gradient, RuleId::Autograd),
-        Part::Recompute => (Category::Activation, RuleId::Recomputed),
-        Part::State | Part::Foreach | Part::Step => {
+        CodePart::Load | CodePart::FlatBuffer => (Category::Parameter, RuleId::ModuleLoad),
+        CodePart::Call => return Some(in_call(view, habits, id, stack, facts)),
+        CodePart::Backward => (Category::Gradient, RuleId::Autograd),
+        CodePart::Recompute => (Category::Activation, RuleId::Recomputed),
+        CodePart::State | CodePart::Foreach | CodePart::Step => {
             return Some(in_step(view, habits, id, stack, facts.part));
         }
-        Part::MainParameters => (Category::OptimizerState, RuleId::StateSetup),
-        Part::GradientCopy => (Category::Gradient, RuleId::GradientCode),
-        Part::Comm => (Category::Comm, RuleId::CommCode),
-        Part::Data => (Category::Input, RuleId::BatchCode),
-        Part::Workspace => (Category::Temporary, RuleId::WorkspaceCode),
+        CodePart::MainParameters => (Category::OptimizerState, RuleId::StateSetup),
+        CodePart::GradientCopy => (Category::Gradient, RuleId::GradientCode),
+        CodePart::Comm => (Category::Comm, RuleId::CommCode),
+        CodePart::Data => (Category::Input, RuleId::BatchCode),
+        CodePart::Workspace => (Category::Temporary, RuleId::WorkspaceCode),
         // The autograd engine's threads run no Python: where others have stacks, it has none.
-        Part::Nothing if is_made_in_backward(view, id) => (Category::Gradient, RuleId::NoPython),
-        Part::Nothing | Part::Main | Part::Restore | Part::BetweenSteps | Part::ZeroGrad => return None,
+        CodePart::Nothing if is_made_in_backward(view, id) => (Category::Gradient, RuleId::NoPython),
+        CodePart::Nothing
+        | CodePart::Main
+        | CodePart::Restore
+        | CodePart::BetweenSteps
+        | CodePart::ZeroGrad => return None,
     };
     Some(Verdict::new(category, rule))
 }
@@ -68,15 +72,15 @@ fn in_call(view: &View<'_>, habits: &Habits, id: AllocId, stack: StackId, facts:
     Verdict::new(Category::Activation, rule)
 }
 
-fn in_step(view: &View<'_>, habits: &Habits, id: AllocId, stack: StackId, part: Part) -> Verdict {
-    let rule = if part == Part::State { RuleId::StateSetup } else { RuleId::KeptAfterStep };
+fn in_step(view: &View<'_>, habits: &Habits, id: AllocId, stack: StackId, part: CodePart) -> Verdict {
+    let rule = if part == CodePart::State { RuleId::StateSetup } else { RuleId::KeptAfterStep };
     let kept = Verdict::new(Category::OptimizerState, rule);
     let Some(made) = view.alloc_event(id) else { return kept };
     let end = view.device.step_spans.end_after(made.0);
     let is_unfinished = || view.device.step_spans.unfinished().is_some_and(|step| step.1 == end);
     match view.free_event(id) {
         Some(freed) if freed.0 < end => Verdict::new(Category::Temporary, RuleId::GoneWithStep),
-        None if part != Part::State && is_unfinished() => habits.in_unfinished_step(stack, part),
+        None if part != CodePart::State && is_unfinished() => habits.in_unfinished_step(stack, part),
         _ => kept,
     }
 }
@@ -129,12 +133,12 @@ impl Habits {
     }
 
     /// The verdict on a block that is live at the end of a trace that ends within a step.
-    fn in_unfinished_step(&self, stack: StackId, part: Part) -> Verdict {
+    fn in_unfinished_step(&self, stack: StackId, part: CodePart) -> Verdict {
         let StepFate { freed, kept } = self.in_steps.get(&stack).copied().unwrap_or_default();
         let is_temporary = match part {
             // The end of the recording may have come at any point of the step.
             _ if !self.is_step_cut => false,
-            Part::Foreach => true,
+            CodePart::Foreach => true,
             // The block itself is the one that was kept.
             _ => kept <= freed || kept == 1,
         };
@@ -152,7 +156,7 @@ fn last_buffer_lines(view: &View<'_>) -> HashSet<StackId> {
     for id in view.ids() {
         let stack = view.stack(id);
         let facts = view.facts_of(stack);
-        if facts.part == Part::FlatBuffer {
+        if facts.part == CodePart::FlatBuffer {
             last.insert(facts.calling_code, stack);
         }
     }

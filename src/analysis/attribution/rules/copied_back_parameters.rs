@@ -1,7 +1,7 @@
 //! Copies of parameters that were made before a backward and take their place after it: `p.data = state["old_p"]`.
 
 use crate::analysis::attribution::claims::Claims;
-use crate::analysis::attribution::facts::{Activity, Part, StackTrait};
+use crate::analysis::attribution::facts::{Activity, CodePart, StackTrait};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, EventIx, StackId};
@@ -37,8 +37,8 @@ impl ParameterCopies {
             let (stack, size) = (view.stack(id), view.size(id));
             let facts = view.facts_of(stack);
             let is_own = match facts.part {
-                Part::Main => true,
-                Part::Step => facts.has(StackTrait::InOwnOptimizer),
+                CodePart::Main => true,
+                CodePart::Step => facts.has(StackTrait::InOwnOptimizer),
                 _ => false,
             };
             let may_be_copy = is_own && sizes.contains(&size) && may_be_mistaken(claims, id);

@@ -1,6 +1,6 @@
 //! What functions of the program's own make, and what becomes of it.
 
-use crate::analysis::attribution::facts::Part;
+use crate::analysis::attribution::facts::CodePart;
 use crate::analysis::attribution::view::View;
 use crate::model::{AllocId, EventIx};
 
@@ -36,7 +36,7 @@ pub(super) fn function_blocks(view: &View<'_>) -> Vec<FunctionBlock> {
             first = out.len();
         }
         let facts = view.facts_of(stack);
-        if facts.part == Part::Main {
+        if facts.part == CodePart::Main {
             let fate = if view.free_event(id).is_some() { Fate::Scratch } else { Fate::Stays };
             out.push(FunctionBlock { id, made, code: facts.calling_code, fate });
         }

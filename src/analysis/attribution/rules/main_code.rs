@@ -2,7 +2,7 @@
 
 use super::weight_code::WeightCode;
 use crate::analysis::attribution::claims::{Claims, Verdict};
-use crate::analysis::attribution::facts::{Part, StackTrait};
+use crate::analysis::attribution::facts::{CodePart, StackTrait};
 use crate::analysis::attribution::structure::Phase;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
@@ -14,8 +14,9 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     for id in view.ids().filter(|&id| claims.wants_claims_for(id)).collect::<Vec<_>>() {
         let stack = view.stack(id);
         let part = view.facts_of(stack).part;
-        let is_own = matches!(part, Part::Main | Part::Restore | Part::BetweenSteps | Part::ZeroGrad);
-        if is_own && !(part == Part::Main && view.stacks.is_compiled) {
+        let is_own =
+            matches!(part, CodePart::Main | CodePart::Restore | CodePart::BetweenSteps | CodePart::ZeroGrad);
+        if is_own && !(part == CodePart::Main && view.stacks.is_compiled) {
             claims.claim(id, main_code.verdict(id, stack, part));
         }
     }
@@ -38,7 +39,7 @@ impl<'a> MainCode<'a> {
         Self { view, weights: WeightCode::of(view, claims), trains: view.device.has_backward(), knows_models }
     }
 
-    fn verdict(&self, id: AllocId, stack: StackId, part: Part) -> Verdict {
+    fn verdict(&self, id: AllocId, stack: StackId, part: CodePart) -> Verdict {
         let Some(made) = self.view.alloc_event(id) else {
             return self.before_recording(stack);
         };
@@ -140,7 +141,7 @@ impl<'a> MainCode<'a> {
     }
 
     /// The verdict on an allocation before the first call, or while data is loaded.
-    fn before_call(&self, id: AllocId, stack: StackId, made: EventIx, part: Part) -> Verdict {
+    fn before_call(&self, id: AllocId, stack: StackId, made: EventIx, part: CodePart) -> Verdict {
         let next = self.view.device.next_call(made.0);
         let freed = self.view.free_event(id);
         if self.view.is_freed_by_backward(id) {
@@ -148,7 +149,7 @@ impl<'a> MainCode<'a> {
         } else if next.is_some_and(|call| freed.is_some_and(|freed| freed.0 < call.start)) {
             Verdict::new(Category::Temporary, RuleId::BetweenSteps)
         } else if self.view.device.inputs.never_frees(stack)
-            || part == Part::Restore
+            || part == CodePart::Restore
             || !self.view.stacks.call_modules()
         {
             Verdict::OPEN

@@ -2,7 +2,7 @@
 
 use super::gradient_sizes::{CountBySize, lasting_gradients};
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
-use crate::analysis::attribution::facts::{Part, StackTrait};
+use crate::analysis::attribution::facts::{CodePart, StackTrait};
 use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
@@ -55,7 +55,8 @@ fn take_known_parameters(view: &View<'_>, claims: &Claims, limit: u32, wanted: &
 /// The blocks that the program's own code made before an event and kept beyond it, as far as their verdicts may be
 /// mistaken. A block that looks like an input is one, unless its line makes several of the wanted sizes.
 fn early_own_blocks(view: &View<'_>, claims: &Claims, limit: u32, wanted: &CountBySize) -> Vec<AllocId> {
-    let of_own_code = |id: AllocId| matches!(view.facts_of(view.stack(id)).part, Part::Main | Part::Restore);
+    let of_own_code =
+        |id: AllocId| matches!(view.facts_of(view.stack(id)).part, CodePart::Main | CodePart::Restore);
     let early = view.new_ids().take_while(|&(_, made)| made.0 < limit).map(|(id, _)| id);
     let early: Vec<AllocId> = early.filter(|&id| of_own_code(id) && view.is_live_until(id, limit)).collect();
     let mut sizes: HashMap<StackId, HashSet<i64>> = HashMap::default();

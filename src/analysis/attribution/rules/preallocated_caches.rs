@@ -2,7 +2,7 @@
 //! `__init__` makes equal blocks, one or two for each layer, after the parameters.
 
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
-use crate::analysis::attribution::facts::{Part, StackTrait};
+use crate::analysis::attribution::facts::{CodePart, StackTrait};
 use crate::analysis::attribution::thresholds::{MIN_AGREEING_SIZES, MIN_LAYERS};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
@@ -22,7 +22,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         let Verdict { category, rule } = claims.verdict(id);
         let may_be_mistaken = matches!(rule, RuleId::Nothing | RuleId::WeightCode)
             || matches!(category, Category::Input | Category::Other);
-        if may_be_mistaken && facts.has(StackTrait::InInit) && facts.part == Part::Main {
+        if may_be_mistaken && facts.has(StackTrait::InInit) && facts.part == CodePart::Main {
             lines.entry((stack, view.size(id))).or_default().push(id);
         }
     }

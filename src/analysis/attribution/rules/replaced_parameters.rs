@@ -2,7 +2,7 @@
 
 use super::copied_back_parameters::{ParameterCopies, may_be_mistaken};
 use crate::analysis::attribution::claims::{Claims, Verdict};
-use crate::analysis::attribution::facts::Part;
+use crate::analysis::attribution::facts::CodePart;
 use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
@@ -46,7 +46,7 @@ fn replaced_in_place(view: &View<'_>, claims: &Claims, open: &[AllocId]) -> BTre
     }
     let is_sure = |stack| {
         let are_many = in_a_row.get(&stack).is_some_and(|&count| MIN_AGREEING_SIZES <= count);
-        view.facts_of(stack).part == Part::Main || are_many
+        view.facts_of(stack).part == CodePart::Main || are_many
     };
     let mut taken: HashSet<AllocId> = HashSet::default();
     let sure = found.into_iter().filter(|&(_, successor, stack)| is_sure(stack) && taken.insert(successor));
@@ -65,9 +65,9 @@ fn successor(view: &View<'_>, claims: &Claims, id: AllocId) -> Option<AllocId> {
     let is_of_line = |other| {
         let stack = view.stack(other);
         match view.facts_of(stack).part {
-            Part::Main => true,
+            CodePart::Main => true,
             // Within models and steps, much else is as large: there, the line itself has to free the parameter.
-            Part::Call | Part::Step => stack == view.timeline.events.stack(freed),
+            CodePart::Call | CodePart::Step => stack == view.timeline.events.stack(freed),
             _ => false,
         }
     };

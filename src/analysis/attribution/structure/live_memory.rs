@@ -6,7 +6,7 @@
 
 use super::phase::Phase;
 use super::scalar::SCALAR_BYTES;
-use crate::analysis::attribution::facts::{FactsByStack, Part, StackFacts, StackTrait};
+use crate::analysis::attribution::facts::{CodePart, FactsByStack, StackFacts, StackTrait};
 use crate::analysis::attribution::thresholds::{MIN_AGREEING_SIZES, MIN_BLOCKS_OF_MODEL};
 use crate::analysis::attribution::{Categories, Category};
 use crate::analysis::segments::address_order::AddressOrder;
@@ -85,7 +85,7 @@ impl LiveMemory {
     }
 
     fn phase_by_stacks(&self) -> Option<Phase> {
-        let is_load = |block: &LiveBlock| block.stack != StackId::EMPTY && block.facts.part == Part::Load;
+        let is_load = |block: &LiveBlock| block.stack != StackId::EMPTY && block.facts.part == CodePart::Load;
         if self.is_untouched && self.blocks.iter().all(is_load) {
             return Some(Phase::Init);
         }
@@ -125,7 +125,7 @@ impl LiveMemory {
 
     /// Results of a model's code.
     fn results(&self) -> impl Iterator<Item = &LiveBlock> {
-        self.blocks_of(Category::Activation).filter(|block| block.facts.part == Part::Call)
+        self.blocks_of(Category::Activation).filter(|block| block.facts.part == CodePart::Call)
     }
 
     /// Whether the results are the graph of one training forward.
