@@ -5,7 +5,7 @@
 const ERRORS: [(&str, f64); 17] = [
     ("adamw-foreach-false", 0.01),
     ("adamw-fused", 0.01),
-    ("bf16-autocast", 0.27),
+    ("bf16-autocast", 0.30),
     ("bf16-model", 0.13),
     ("checkpoint-all", 0.17),
     ("checkpoint-half", 0.07),

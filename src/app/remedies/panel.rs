@@ -93,11 +93,13 @@ fn results_ui(ui: &mut egui::Ui, answer: &RemediesResponse, shown: &mut Option<u
         ui.add(egui::Label::new(batch).wrap());
     }
     let text = format!("Predicted, not measured. Simulated again: {}", fidelity_text(answer.fidelity));
-    ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
+    let all = units::count(predictions.remedies.len() as u64);
+    ui.horizontal_wrapped(|ui| {
+        ui.label(theme::muted(ui, text));
+        ui.checkbox(has_all, format!("All {all} remedies")).on_hover_text("Not only the best few");
+    });
     ui.add_space(2.0);
     let row = shown.or(predictions.best.first().copied()).unwrap_or(0);
-    let all = units::count(predictions.remedies.len() as u64);
-    ui.checkbox(has_all, format!("All {all} remedies")).on_hover_text("Not only the best few");
     let mut chosen = None;
     let all = ui.available_rect_before_wrap();
     let is_wide = MIN_TWO_COLUMNS_PX <= all.width();

@@ -1,4 +1,4 @@
-//! Autocast to bf16, in training and evaluation.
+//! Autocast to bf16 in training.
 //!
 //! Types are followed from operation to operation. What multiplies matrices computes in bf16, from copies of its input and its
 //! parameters; norms, softmax and losses compute in fp32; the rest takes the type of what came before it. Where values of both
@@ -43,9 +43,7 @@ impl Changes {
             // What other remedies give back earlier has no copy after that.
             let now = program.row(like).end;
             let end = if now < recorded_end(scene, like) { end.min(now) } else { end };
-            if start < end {
-                program.add(like, Row { bytes, start, end });
-            }
+            program.add(like, Row { bytes, start, end });
         }
         self.ends.iter().for_each(|(&id, &end)| program.free_at(id, end));
         self.factors.iter().for_each(|(&id, &factor)| program.scale(id, factor));
@@ -77,34 +75,24 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
         .code("with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = loss_fn(model(x), y)\nloss.backward()")
         .cost("coarser products; weights, gradients and state stay fp32, and copies of the weights come on top")
         .note(
-            "Evaluation is taken to run under autocast, too. Powers, exponentials and sums in the program's own code compute \
-             in fp32 and may add to it.",
+            "Evaluation is taken to stay as it is. Powers, exponentials and sums in the program's own code compute in \
+             fp32 and may add to it.",
         );
     Some(if has_cells { offer.bound() } else { offer })
 }
 
-/// What autocast changes in all passes and evaluations.
+/// What autocast changes in all passes, and in calls that belong to them.
 fn find_changes(scene: &Scene<'_>) -> Changes {
     let known = Known::of(scene);
     let mut changes = Changes::default();
-    // Gradients of the weights that the latest pass multiplied by, in the order of its backward.
-    let mut gradients: Vec<AllocId> = Vec::new();
     for span in scene.computation().spans.iter() {
         match span {
-            Span::Pass(pass) => {
-                let operations = scene.computation().operations(&(pass.events.start..pass.backward));
-                let of_pass = gradients_of_products(scene, pass, &operations);
-                add_weight_copies(scene, pass, &of_pass, &mut changes);
-                changes.add(changes_of_pass(scene, &known, pass, &operations));
-                gradients = of_pass;
-            }
-            Span::Eval(events, is_part) => {
+            Span::Pass(pass) => changes.add(changes_of_pass(scene, &known, pass)),
+            Span::Eval(events, true) => {
                 let operations = scene.computation().operations(events);
                 follow(scene, &operations, &known, &mut changes);
-                if !is_part {
-                    add_copies_of_evaluation(events, &gradients, &mut changes);
-                }
             }
+            Span::Eval(..) => {}
         }
     }
     changes
@@ -141,16 +129,18 @@ fn within<'k, T>(all: &'k [T], ids: &Range<AllocId>, first: impl Fn(&T) -> Alloc
     all.get(start..end).unwrap_or_default()
 }
 
-fn changes_of_pass(scene: &Scene<'_>, known: &Known<'_>, pass: &Pass, operations: &[Operation]) -> Changes {
+fn changes_of_pass(scene: &Scene<'_>, known: &Known<'_>, pass: &Pass) -> Changes {
     let mut out = Changes::default();
-    follow(scene, operations, known, &mut out);
+    let operations = scene.computation().operations(&(pass.events.start..pass.backward));
+    follow(scene, &operations, known, &mut out);
+    add_weight_copies(scene, pass, &operations, &mut out);
     let lifetimes = &scene.run.timeline.lifetimes;
     let first_after = |event: u32| lifetimes.first_after(Moment(event)).unwrap_or(AllocId(u32::MAX));
     let ids = first_after(pass.events.start)..first_after(pass.events.end);
     for attention in within(known.attention, &ids, |attention| attention.scores[0]) {
         softmax_in_fp32(scene, pass, attention, &mut out);
     }
-    halve_gradients(scene, pass, operations, &mut out);
+    halve_gradients(scene, pass, &operations, &mut out);
     for loss in within(known.losses, &ids, |loss| loss.logarithms) {
         loss_in_fp32(scene, loss, &mut out);
         if known.has_accelerate {
@@ -240,36 +230,20 @@ fn cast_input(
     }
 }
 
-/// The gradients that a pass leaves of the weights that its forward multiplies by, in the order in which they are made.
-fn gradients_of_products(scene: &Scene<'_>, pass: &Pass, operations: &[Operation]) -> Vec<AllocId> {
-    let ids = scene.run.timeline.lifetimes.started_between(Moment(pass.backward), Moment(pass.events.end));
-    let mut gradients: Vec<AllocId> = ids
+/// Parameters that are multiplied by have a copy in bf16 from their first use until their gradient is computed.
+fn add_weight_copies(scene: &Scene<'_>, pass: &Pass, operations: &[Operation], out: &mut Changes) {
+    let lifetimes = &scene.run.timeline.lifetimes;
+    let ids = lifetimes.started_between(Moment(pass.backward), Moment(pass.events.end));
+    let gradients: Vec<AllocId> = ids
         .filter(|&id| {
             matches!(scene.computation().dependence(id), Dependence::Gradient | Dependence::FreshGradient)
         })
         .collect();
     let embeddings = operations.iter().filter(|operation| operation.kind == OperationKind::Embedding).count();
-    gradients.truncate(gradients.len().saturating_sub(embeddings));
-    gradients.retain(|&id| scene.computation().dependence(id) == Dependence::Gradient);
-    gradients
-}
-
-/// An evaluation has copies of the weights, too, from their first use until autocast is left.
-fn add_copies_of_evaluation(events: &Range<u32>, gradients: &[AllocId], out: &mut Changes) {
-    let length = f64::from(events.end - events.start);
-    for (index, &like) in gradients.iter().rev().enumerate() {
-        let first = events.start + (length * index as f64 / gradients.len() as f64) as u32;
-        let start = Point::before(EventIx(first), 2);
-        out.added.push((like, 0.5, start, Point::before(EventIx(events.end), 0)));
-    }
-}
-
-/// Parameters that are multiplied by have a copy in bf16 from their first use until their gradient is computed.
-fn add_weight_copies(scene: &Scene<'_>, pass: &Pass, gradients: &[AllocId], out: &mut Changes) {
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let cast = &gradients[..gradients.len().saturating_sub(embeddings)];
     let backward = f64::from((pass.events.end - pass.backward).max(1));
     let forward = f64::from(pass.backward - pass.events.start);
-    for &id in gradients {
+    for &id in cast.iter().filter(|&&id| scene.computation().dependence(id) == Dependence::Gradient) {
         let Some(made) = lifetimes.start(id).event() else { continue };
         // The backward goes through the layers in the opposite order.
         let share = f64::from(pass.events.end - made.0) / backward;

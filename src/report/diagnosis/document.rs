@@ -248,7 +248,8 @@ fn fix_text(input: &ReportInput<'_>, verdict: &Finding, clean: Clean) -> Option<
     let found = fix(verdict.id, verdict.advice.first(), predictions)?;
     let short = clean.text(&found.short);
     let code = found.code.as_ref().map(|code| clean.code(code));
-    Some(Fix { short, text: clean.prose(&found.text), code, ..found })
+    let simulated = found.simulated.map(|remedy| remedy.cleaned(clean));
+    Some(Fix { short, text: clean.prose(&found.text), code, simulated, ..found })
 }
 
 fn note_text(snapshot: &Snapshot, clean: Clean, note: &Note) -> NoteText {
@@ -270,7 +271,8 @@ fn findings(input: &ReportInput<'_>, clean: Clean) -> Vec<FindingText> {
     if let Some(verdict) = findings.first_mut() {
         verdict.fix = fix;
         verdict.is_verdict = true;
-        verdict.remedies = input.remedies.map(|all| quoted(all, verdict.id)).unwrap_or_default();
+        let quoted = input.remedies.map(|all| quoted(all, verdict.id)).unwrap_or_default();
+        verdict.remedies = quoted.into_iter().map(|remedy| remedy.cleaned(clean)).collect();
     }
     let mut seen: Vec<Vec<SiteFrame>> = Vec::new();
     for stack in findings.iter_mut().flat_map(|finding| &mut finding.stacks) {

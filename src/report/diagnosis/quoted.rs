@@ -1,5 +1,6 @@
 //! The remedies that a report quotes: of all that were simulated, the two that say most.
 
+use super::clean::Clean;
 use crate::diagnosis::FindingId;
 use crate::remedies::{Attributed, Effort, Part, Precondition, Prediction, Predictions, is_worth_showing};
 use crate::report::fits::fit_words;
@@ -28,6 +29,20 @@ pub struct RemedyText {
     pub is_setting: bool,
     /// As `oomscope remedies` has it.
     pub(super) record: Value,
+}
+
+impl RemedyText {
+    /// The same, with the names that its lines have made fit to be shown.
+    pub(super) fn cleaned(mut self, clean: Clean) -> Self {
+        self.text = clean.prose(&self.text);
+        let preconditions = self.record.get_mut("preconditions").and_then(Value::as_array_mut);
+        for line in preconditions.into_iter().flatten().filter_map(|one| one.get_mut("line")) {
+            if let Some(text) = line.as_str() {
+                *line = Value::from(clean.text(text));
+            }
+        }
+        self
+    }
 }
 
 /// The least change that fits, then the single remedies that lower the peak most, of which one with the same results comes
