@@ -31,7 +31,7 @@ CREATE OR REPLACE VIEW distances AS
         FROM ranks r JOIN medians m ON r.job = m.job WHERE r.error IS NULL
     );
 
--- Ranks that stand apart: farther from the median than three times the usual distance, and than 1 % of the median.
+-- Outliers: farther from the median than three times the median absolute deviation, and than 1 % of the median.
 CREATE OR REPLACE VIEW apart AS
     SELECT * FROM distances WHERE 3 <= count AND 3 * usual < distance AND median_bytes < 100 * distance;
 

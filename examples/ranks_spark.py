@@ -29,7 +29,7 @@ def in_the_middle(rows, by):
 
 
 def apart(ranks):
-    """Ranks farther from the median than three times the usual distance, and than 1 % of the median."""
+    """Ranks farther from the median than three times the median absolute deviation, and than 1 % of the median."""
     rows = ranks.where("error IS NULL")
     order = ["peak_active_bytes", f.col("rank").asc_nulls_last(), "node", "file", "device"]
     median = in_the_middle(rows, order).select(

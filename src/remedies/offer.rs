@@ -91,7 +91,7 @@ pub(super) struct Offer<'a> {
     /// What makes it applicable.
     pub(super) precondition: Precondition,
     pub(super) change: Change<'a>,
-    /// Whether the prediction is only a bound: the peak will not be lower.
+    /// Whether the prediction is only a bound, as not all that changes is known.
     pub(super) is_bound: bool,
     /// Whether the categories behind it are partly inferred.
     pub(super) is_inferred: bool,

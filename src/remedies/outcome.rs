@@ -18,9 +18,9 @@ pub struct Figures {
 /// How far a prediction goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
-    /// The changed requests are known, and were replayed.
+    /// The changed requests are known and were replayed, and predictions of its kind have a narrow error.
     Simulated,
-    /// The peak will hardly be lower than this.
+    /// Not all that changes is known, or predictions of its kind were off by more than a figure is worth.
     Bound,
 }
 
