@@ -4,13 +4,16 @@ use super::computation::Computation;
 use super::operation_kind::OperationKind;
 use super::run::{Run, StackSet};
 use crate::analysis::TorchOperation;
-use crate::model::{AllocId, EventIx, Moment};
+use crate::model::{AllocId, EventIx, Moment, StackId};
 
 /// Between two linear layers, attention makes fewer allocations than this.
 const NEAR: u32 = 48;
 
 /// Scores, masked and scaled ones, their softmax: attention makes at least this many tensors of one size in a row.
 const MIN_SCORES: usize = 2;
+
+/// The product of queries and keys, that divided by a root, and its softmax.
+const IN_ONE_LINE: usize = 3;
 
 /// One computation of attention.
 #[derive(Debug)]
@@ -69,19 +72,21 @@ fn attention(
     let count = group.iter().filter(|id| is_score(id)).count();
     // Queries, keys and values are products of the input: each its own, two of them one, or all of them.
     let is_input = |bytes: u64| (1..=3).any(|values| bytes.saturating_mul(values) == product_bytes);
-    let is_before = |bytes: u64| group[..first].iter().any(|&id| run.bytes(id) == bytes);
-    let has_result = |bytes: u64| is_input(bytes) || is_before(bytes);
-    // Softmax over something else has no product after it that is smaller. Where no frame tells of softmax, several lines outside
-    // of torch make scores, which have a size of their own, and what comes of them has the size of the values again.
-    let lines = || group[first..=last].iter().filter(|id| is_score(id) && is_own(id)).map(|&id| stack(id));
-    let has_lines = lines().any(|line| lines().next() != Some(line));
+    // Softmax over something else has no product after it that is smaller. Where no frame tells of softmax, lines outside of
+    // torch make scores, which have a size of their own, and what comes of them has the size of the values again.
+    let lines: Vec<StackId> = group[first..=last]
+        .iter()
+        .filter(|id| is_score(id) && is_own(id) && stack(**id) != StackId::EMPTY)
+        .map(|&id| stack(id))
+        .collect();
+    // In one line, other code makes such sizes, too: there it takes all steps.
+    let is_written = lines.iter().any(|line| *line != lines[0]) || IN_ONE_LINE <= lines.len();
     // Autocast turns values into numbers of four bytes, and back.
     let is_wide_input = computation.has_weight_copies() && is_input(bytes / 2);
-    let is_its_own = has_lines && !is_input(bytes) && !is_wide_input;
-    let is_reduced = group[last + 1..]
-        .iter()
-        .map(|&id| run.bytes(id))
-        .any(|after| after < bytes && (by_softmax.is_some() || (is_its_own && has_result(after))));
+    let is_its_own = is_written && !is_input(bytes) && !is_wide_input;
+    let is_result = |id: &AllocId| is_its_own && is_input(run.bytes(*id)) && is_own(id);
+    let mut after = group[last + 1..].iter().filter(|&&id| run.bytes(id) < bytes);
+    let is_reduced = after.any(|id| by_softmax.is_some() || is_result(id));
     if count < MIN_SCORES || !is_reduced {
         return None;
     }
@@ -159,6 +164,15 @@ mod tests {
     #[test]
     fn scores_have_a_size_of_their_own_and_give_values_again() {
         assert_eq!(written_out(&[(32, SCORE), (32, SOFTMAX), (4, RESULT)]), 2);
+    }
+
+    #[test]
+    fn scores_may_be_made_in_one_line() {
+        const OTHER: &[&str] = &["/home/me/attention.py:11 forward", CALL, MAIN];
+        assert_eq!(written_out(&[(32, SCORE), (32, SCORE), (32, SCORE), (4, OTHER)]), 2);
+        // Rotated queries and keys are two of a size, and what comes of them may have any.
+        assert_eq!(written_out(&[(32, SCORE), (32, SCORE), (4, OTHER)]), 0);
+        assert_eq!(written_out(&[(5, SCORE), (32, SCORE), (32, SCORE), (32, SCORE), (5, OTHER)]), 0);
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn written_out(case: &Case<'_>, scores: &[&Allocation], activations: i64) -> Fin
     places(&mut finding, case, scores);
     finding.advise_code(
         "Use the fused operator, which never holds the scores:",
-        "y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)",
+        "y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)",
     );
     finding.weighs(held);
     finding.confirm("Halve the sequence length: scores become a quarter, other activations half.");
