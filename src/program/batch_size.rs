@@ -1,7 +1,9 @@
 //! How many samples a batch has, where the recording shows it.
 
+use super::computation::Computation;
 use super::run::Run;
 use crate::analysis::{Category, fitting_tensors};
+use crate::model::AllocId;
 
 /// How many samples the batches have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,4 +32,15 @@ impl BatchSize {
             Self::Unknown
         }
     }
+}
+
+/// Whether all inputs were there before the first of several passes was over. Then a batch may be all the data that there is,
+/// such as one graph, whose nodes are not computed apart.
+pub fn is_loaded_once(computation: &Computation<'_>) -> bool {
+    let run = &computation.run;
+    let mut passes = computation.spans.passes();
+    let (Some(first), Some(_)) = (passes.next(), passes.next()) else { return false };
+    let inputs = run.of_category(Category::Input);
+    let is_of_first = |&id: &AllocId| run.timeline.lifetimes.start(id).0 <= first.events.end;
+    !inputs.is_empty() && inputs.iter().all(is_of_first)
 }

@@ -26,7 +26,7 @@ mod training_steps;
 mod weights;
 
 pub use attention::{Attention, is_attention_fused};
-pub use batch_size::BatchSize;
+pub use batch_size::{BatchSize, is_loaded_once};
 pub use computation::Computation;
 pub use copies::{ModelCopy, copies};
 pub use dependence::Dependence;

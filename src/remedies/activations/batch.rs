@@ -2,8 +2,7 @@
 
 use crate::analysis::Category;
 use crate::model::{AllocId, EventIx, Moment, StackId};
-use crate::program::BatchSize;
-use crate::program::{Dependence, Span};
+use crate::program::{BatchSize, Dependence, Span, is_loaded_once};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::precondition::{Precondition, most};
 use crate::remedies::scene::Scene;
@@ -20,9 +19,14 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let has_backward = scene.computation().has_backward();
     let fact = format!("calls of the model make {} of their batch", most(scene, &of_batch));
     let precondition = Precondition::of_call(scene, fact, &of_batch);
-    // What has one sample cannot be halved.
-    let condition =
-        if BatchSize::of(&scene.run) == BatchSize::Unknown { ", if it has more than one sample" } else { "" };
+    // The nodes of one graph cannot be computed apart, and what has one sample cannot be halved.
+    let condition = if is_loaded_once(scene.computation()) {
+        ", if its samples do not depend on each other"
+    } else if BatchSize::of(&scene.run) == BatchSize::Unknown {
+        ", if it has more than one sample"
+    } else {
+        ""
+    };
     let times =
         |parts| if has_backward { format!(", {parts} times before each step") } else { String::new() };
     [("half-batch", "half", 2), ("quarter-batch", "a quarter of", 4)]
@@ -66,12 +70,20 @@ fn micro_batches(scene: &Scene<'_>, program: &mut Program<'_>, parts: u32) {
     let share = 1.0 / f64::from(parts);
     let kept = kept_across_calls(scene);
     scale(scene, program, share, |id| kept.binary_search(&id).is_err());
+    let lifetimes = &scene.run.timeline.lifetimes;
+    let mut earlier: Vec<AllocId> = Vec::new();
     for pass in scene.computation().spans.passes() {
-        let range = Moment(pass.events.start)..Moment(pass.events.end);
-        for id in scene.run.timeline.lifetimes.started_between(range.start, range.end) {
-            if scene.computation().dependence(id) == Dependence::Gradient {
-                accumulate(scene, program, id, EventIx(pass.events.start));
-            }
+        let is_gradient = |id: &AllocId| scene.computation().dependence(*id) == Dependence::Gradient;
+        let made: Vec<AllocId> = scene.run.made_in(&pass.events).filter(is_gradient).collect();
+        let start = Point::before(EventIx(pass.events.start), 0);
+        made.iter().for_each(|&id| accumulate(scene, program, id, start));
+        // Those that are cleared after the first forward are gone in the last.
+        let is_cleared = |id: &&AllocId| {
+            lifetimes.end(**id).is_some_and(|end| pass.events.start < end.0 && end.0 <= pass.backward)
+        };
+        earlier.iter().filter(is_cleared).for_each(|&id| program.free_at(id, start));
+        if !made.is_empty() {
+            earlier = made;
         }
     }
 }
@@ -128,10 +140,10 @@ fn scale(scene: &Scene<'_>, program: &mut Program<'_>, factor: f64, is_scaled: i
 }
 
 /// Have a gradient from the start of its pass on, and add a fresh one to it where the backward makes it.
-fn accumulate(scene: &Scene<'_>, program: &mut Program<'_>, id: AllocId, start: EventIx) {
+fn accumulate(scene: &Scene<'_>, program: &mut Program<'_>, id: AllocId, start: Point) {
     let Some(made) = scene.run.timeline.lifetimes.start(id).event() else { return };
     let bytes = program.row(id).bytes;
-    program.make_at(id, Point::before(start, 0));
+    program.make_at(id, start);
     let end = scene.computation().frees.first_older_after(made, id).map_or(Point::NEVER, Point::at);
     program.add(id, Row { bytes, start: Point::at(made), end });
 }
