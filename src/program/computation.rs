@@ -9,8 +9,11 @@ use super::operations::{self, Operation};
 use super::passes::Spans;
 use super::run::Run;
 use super::span::{Pass, Span};
+use crate::analysis::Category;
 use crate::model::{AllocId, EventIx, Moment};
+use foldhash::HashSet;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// What the passes of a run compute.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ pub struct Computation<'a> {
     /// What frames tell about calls.
     pub frames: CallFrames,
     dependences: Vec<Dependence>,
+    /// The sizes of parameters.
+    parameter_bytes: OnceLock<HashSet<u64>>,
 }
 
 impl<'a> Computation<'a> {
@@ -33,7 +38,7 @@ impl<'a> Computation<'a> {
         let spans = Spans::of(&run, &frames);
         let frees = Frees::of(run.timeline);
         let dependences = dependence::find(&run, &frames, &spans);
-        Self { run, spans, frees, frames, dependences }
+        Self { run, spans, frees, frames, dependences, parameter_bytes: OnceLock::new() }
     }
 
     /// What an allocation depends on.
@@ -94,6 +99,8 @@ impl<'a> Computation<'a> {
     /// The operations of a forward.
     pub fn operations(&self, events: &Range<u32>) -> Vec<Operation> {
         let ids: Vec<AllocId> = self.run.made_in(events).filter(|&id| self.depends_on_batch(id)).collect();
-        operations::operations(&self.run, &self.frames, &ids)
+        let sizes = || self.run.of_category(Category::Parameter).into_iter().map(|id| self.run.bytes(id));
+        let parameter_bytes = self.parameter_bytes.get_or_init(|| sizes().collect());
+        operations::operations(&self.run, &self.frames, parameter_bytes, &ids)
     }
 }

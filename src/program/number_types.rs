@@ -2,6 +2,7 @@
 
 use super::computation::Computation;
 use super::dependence::Dependence;
+use super::operation_kind::OperationKind;
 use super::run::Run;
 use crate::analysis::{Category, TorchOperation};
 use crate::model::{AllocId, StackId};
@@ -14,8 +15,8 @@ pub struct NumberTypes {
     pub are_half: bool,
     /// Whether something shows that numbers have four bytes.
     pub are_wide: bool,
-    /// Tensors of one byte for each number of another.
-    masks: HashSet<AllocId>,
+    /// Tensors of one byte for each number of another, or of eight: masks, and places in another.
+    others: HashSet<AllocId>,
 }
 
 impl NumberTypes {
@@ -23,7 +24,8 @@ impl NumberTypes {
     pub(super) fn of(computation: &Computation<'_>) -> Self {
         let run = &computation.run;
         let in_dropout = run.stacks_of_operations(|operation| operation == TorchOperation::Dropout);
-        let mut masks = HashSet::default();
+        let in_max_pool = run.stacks_of_operations(|operation| operation == TorchOperation::MaxPool);
+        let mut others = HashSet::default();
         let (mut wide, mut half) = (0u64, 0u64);
         let mut before: Option<(AllocId, StackId, u64)> = None;
         for id in run.timeline.ids() {
@@ -31,18 +33,24 @@ impl NumberTypes {
                 continue;
             }
             let (stack, bytes) = (run.timeline.stack(id), run.bytes(id));
-            // Dropout makes a mask and its result, as a comparison and what it selects do.
-            if let Some((mask, mask_stack, mask_bytes)) = before.replace((id, stack, bytes))
-                && mask_stack == stack
-                && stack != StackId::EMPTY
+            let Some((one, _, one_bytes)) = before
+                .replace((id, stack, bytes))
+                .filter(|&(_, of_one, _)| of_one == stack && stack != StackId::EMPTY)
+            else {
+                continue;
+            };
+            // Dropout makes a mask and its result, as a comparison and what it selects do. A layer makes neither: what it has
+            // beside its result is a workspace.
+            if bytes == one_bytes.saturating_mul(4)
+                && computation.operation_kind(id) != OperationKind::Product
             {
-                if bytes == mask_bytes.saturating_mul(4) {
-                    masks.insert(mask);
-                    wide += if in_dropout.has(stack) { bytes } else { 0 };
-                } else if bytes == mask_bytes.saturating_mul(2) && in_dropout.has(stack) {
-                    masks.insert(mask);
-                    half += bytes;
-                }
+                others.insert(one);
+                wide += if in_dropout.has(stack) { bytes } else { 0 };
+            } else if bytes == one_bytes.saturating_mul(2) && in_dropout.has(stack) {
+                others.insert(one);
+                half += bytes;
+            } else if one_bytes < bytes && in_max_pool.has(stack) {
+                others.insert(id);
             }
         }
         let losses = smallest_loss(run, computation);
@@ -53,13 +61,13 @@ impl NumberTypes {
                 || wide < half
                 || computation.has_weight_copies()
                 || has_odd_parameters(run),
-            masks,
+            others,
         }
     }
 
-    /// Whether an allocation has one byte for each number.
-    pub fn is_mask(&self, id: AllocId) -> bool {
-        self.masks.contains(&id)
+    /// Whether an allocation has numbers of another type than the model's, whatever that is: a mask, or places.
+    pub fn is_other(&self, id: AllocId) -> bool {
+        self.others.contains(&id)
     }
 }
 

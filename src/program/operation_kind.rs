@@ -31,7 +31,7 @@ impl From<TorchOperation> for OperationKind {
             | TorchOperation::CrossEntropy
             | TorchOperation::Loss
             | TorchOperation::Fp32 => Self::Fp32,
-            TorchOperation::Dropout | TorchOperation::Other => Self::Same,
+            TorchOperation::Dropout | TorchOperation::MaxPool | TorchOperation::Other => Self::Same,
             TorchOperation::None => Self::Own,
         }
     }

@@ -4,6 +4,7 @@ use super::frames::CallFrames;
 use super::operation_kind::OperationKind;
 use super::run::Run;
 use crate::model::{AllocId, StackId};
+use foldhash::HashSet;
 
 /// Consecutive allocations of one stack.
 #[derive(Debug, Clone)]
@@ -29,11 +30,13 @@ impl Operation {
     }
 }
 
-/// A mean over features is smaller than what it is a mean of by at least this factor: no model has fewer features.
-const FEATURES: u64 = 16;
-
 /// The operations of a forward that make some allocations.
-pub(super) fn operations(run: &Run<'_>, frames: &CallFrames, ids: &[AllocId]) -> Vec<Operation> {
+pub(super) fn operations(
+    run: &Run<'_>,
+    frames: &CallFrames,
+    parameter_bytes: &HashSet<u64>,
+    ids: &[AllocId],
+) -> Vec<Operation> {
     let stack = |id: AllocId| run.timeline.stack(id);
     let ids: Vec<AllocId> = ids.iter().copied().filter(|&id| stack(id) != StackId::EMPTY).collect();
     let mut operations: Vec<Operation> = ids
@@ -43,7 +46,7 @@ pub(super) fn operations(run: &Run<'_>, frames: &CallFrames, ids: &[AllocId]) ->
             Operation { ids: ids.to_vec(), kind, is_written_norm: false, function }
         })
         .collect();
-    find_own_norms(run, &mut operations);
+    find_own_norms(run, parameter_bytes, &mut operations);
     find_written_out(&mut operations);
     operations
 }
@@ -65,14 +68,18 @@ fn find_written_out(operations: &mut [Operation]) {
     }
 }
 
-/// Norms that are written out: a function that computes a mean over features of what it has just computed.
-fn find_own_norms(run: &Run<'_>, operations: &mut [Operation]) {
+/// Norms that are written out: a function that computes a mean over features of what it has just computed. As many times as that
+/// mean is smaller, as many numbers a norm's weight has.
+fn find_own_norms(run: &Run<'_>, parameter_bytes: &HashSet<u64>, operations: &mut [Operation]) {
+    let is_weight = |numbers: u64| [2, 4].iter().any(|width| parameter_bytes.contains(&(numbers * width)));
     let bytes = |operation: &Operation| run.bytes(operation.main(run));
     let mut index = 0;
     while index + 1 < operations.len() {
         let [first, second] = &operations[index..index + 2] else { break };
         let is_own = first.kind == OperationKind::Own && second.kind == OperationKind::Own;
-        let is_mean = bytes(second).saturating_mul(FEATURES) <= bytes(first);
+        let is_mean = bytes(first).checked_div(bytes(second)).is_some_and(|features| {
+            1 < features && features * bytes(second) == bytes(first) && is_weight(features)
+        });
         if is_own && is_mean && first.function == second.function {
             let (function, from) = (first.function, index);
             while operations.get(index).is_some_and(|operation| operation.function == function) {

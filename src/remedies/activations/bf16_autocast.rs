@@ -169,7 +169,7 @@ fn follow(scene: &Scene<'_>, operations: &[Operation], known: &Known<'_>, out: &
         let before = index.checked_sub(1).map(|before| &operations[before]);
         is_half = gives_half(known, before, operation, next, was_half);
         if is_half {
-            let halved = operation.ids.iter().filter(|&&id| !scene.workload().number_types().is_mask(id));
+            let halved = operation.ids.iter().filter(|&&id| !scene.workload().number_types().is_other(id));
             halved.for_each(|&id| {
                 out.factors.insert(id, 0.5);
             });
@@ -276,7 +276,7 @@ fn softmax_in_fp32(scene: &Scene<'_>, pass: &Pass, attention: &Attention, out: &
     let (kept, brief): (Vec<AllocId>, Vec<AllocId>) =
         whole.partition(|&id| lifetimes.end(id).is_none_or(|end| pass.backward < end.0));
     let halve = |out: &mut Changes, id: AllocId| {
-        if !scene.workload().number_types().is_mask(id) {
+        if !scene.workload().number_types().is_other(id) {
             out.factors.insert(id, 0.5);
         }
     };

@@ -124,5 +124,5 @@ fn recorded_end(scene: &Scene<'_>, id: AllocId) -> Point {
 fn is_halved(scene: &Scene<'_>, id: AllocId) -> bool {
     scene.computation().dependence(id) != Dependence::Workspace
         && scene.run.category(id) != Category::Input
-        && !scene.workload().number_types().is_mask(id)
+        && !scene.workload().number_types().is_other(id)
 }

@@ -24,9 +24,27 @@ const FUSED_ATTENTION: [&str; 6] = [
 ];
 
 /// Models of transformers whose attention computes softmax in fp32 whatever their own type is, by words of their files.
-const FP32_SOFTMAX: [&str; 12] = [
-    "t5", "llama", "mistral", "mixtral", "qwen", "gemma", "olmo", "cohere", "granite", "deepseek", "glm",
-    "gpt_neo",
+const FP32_SOFTMAX: [&str; 20] = [
+    "llama",
+    "mistral",
+    "mixtral",
+    "ministral",
+    "qwen",
+    "gemma",
+    "olmo",
+    "cohere",
+    "granite",
+    "deepseek",
+    "glm",
+    "gpt_neox",
+    "phi",
+    "opt",
+    "clip",
+    "siglip",
+    "bloom",
+    "smollm",
+    "stablelm",
+    "starcoder",
 ];
 
 impl<'t> FrameCode<'t> {

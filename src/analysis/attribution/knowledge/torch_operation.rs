@@ -19,6 +19,8 @@ pub enum TorchOperation {
     LogSoftmax,
     /// It leaves numbers out at random.
     Dropout,
+    /// The largest of some numbers, and where they are, which takes eight bytes for each.
+    MaxPool,
     /// The cross entropy of logits.
     CrossEntropy,
     /// A loss other than cross entropy.
@@ -64,6 +66,7 @@ impl TorchOperation {
             "softmin" | "cosine_similarity" => Self::Fp32,
             "dropout" => Self::Dropout,
             "cross_entropy" => Self::CrossEntropy,
+            _ if name.contains("max_pool") => Self::MaxPool,
             "multi_head_attention_forward" | "_in_projection_packed" | "_in_projection" => Self::Attention,
             _ if name.contains("loss") || name.contains("entropy") => Self::Loss,
             _ => Self::Other,
@@ -88,6 +91,7 @@ mod tests {
         assert_eq!(of("modules/activation.py", "forward"), Is::Other);
         assert_eq!(of("functional.py", "softmax"), Is::Softmax);
         assert_eq!(of("functional.py", "gelu"), Is::Other);
+        assert_eq!(of("functional.py", "_max_pool2d"), Is::MaxPool);
         assert!(of("functional.py", "cross_entropy").is_loss() && of("functional.py", "mse_loss").is_loss());
         assert!(!of("functional.py", "log_softmax").is_loss());
         assert_eq!(Is::of("/home/me/model.py", "softmax"), Is::None);
