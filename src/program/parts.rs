@@ -8,7 +8,7 @@ use crate::model::Moment;
 use std::ops::Range;
 
 /// Calls right before a pass belong to its step if at least every second iteration has some: evaluation comes now and then. If
-/// it comes in every iteration, another function than that of the pass calls the model, and each of both has data of its own.
+/// it comes in every iteration, the program calls the model by another way than in the pass, and each of both has data of its own.
 pub(super) fn find_parts(run: &Run<'_>, frames: &CallFrames, spans: &mut [Span]) {
     let phases = &run.attribution.phases;
     let data_is_seen = phases.phases.iter().any(|start| start.phase == Phase::Data);
@@ -17,10 +17,10 @@ pub(super) fn find_parts(run: &Run<'_>, frames: &CallFrames, spans: &mut [Span])
     for at in 1..spans.len() {
         let Span::Pass(pass) = &spans[at] else { continue };
         let has_data = !data_is_seen || phases.phase_at(Moment(pass.events.start + 1)) == Phase::Data;
-        let caller = caller(run, frames, &pass.events).filter(|_| has_data);
+        let way = way(run, frames, &pass.events).filter(|_| has_data);
         let is_of_another = |events: &Range<u32>| {
-            caller
-                .is_some_and(|caller| self::caller(run, frames, events).is_some_and(|other| other != caller))
+            let other = || self::way(run, frames, events);
+            way.as_ref().is_some_and(|way| other().is_some_and(|other| other != *way))
         };
         let is_part = |&before: &usize| {
             let next = spans.get(before + 1).map(|next| next.events().start);
@@ -39,16 +39,16 @@ pub(super) fn find_parts(run: &Run<'_>, frames: &CallFrames, spans: &mut [Span])
     }
 }
 
-/// The function that calls the first model of some events; `None` if stacks show none.
-fn caller(run: &Run<'_>, frames: &CallFrames, events: &Range<u32>) -> Option<u32> {
+/// The functions on the way to the first call of a model in some events, outermost first; `None` if stacks show no call.
+fn way(run: &Run<'_>, frames: &CallFrames, events: &Range<u32>) -> Option<Vec<u32>> {
     run.made_in(events).find_map(|id| {
-        let mut outer = None;
+        let mut functions = Vec::new();
         for line in frames.path(run.snapshot, run.timeline.stack(id)) {
             let frame = frames.get(line);
             if frame.kind == FrameKind::Call {
-                return outer;
+                return (!functions.is_empty()).then_some(functions);
             }
-            outer = Some(frame.function);
+            functions.push(frame.function);
         }
         None
     })
@@ -58,7 +58,7 @@ fn caller(run: &Run<'_>, frames: &CallFrames, events: &Range<u32>) -> Option<u32
 mod tests {
     use crate::analysis::program_fixture::{BACKWARD, DATA, LOAD, LOSS, Program, ZERO_GRAD};
     use crate::analysis::{Attribution, UserRules};
-    use crate::program::{Computation, Run};
+    use crate::program::{Computation, Run, Span};
 
     const MIB: i64 = 1 << 20;
     const MAIN: &str = "/home/me/train.py:90 <module>";
@@ -97,7 +97,7 @@ mod tests {
         let timeline = &snapshot.timelines[0];
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
         let computation = Computation::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
-        computation.spans.evals().count()
+        computation.spans.iter().filter(|span| matches!(span, Span::Eval(_, false))).count()
     }
 
     #[test]
@@ -112,5 +112,8 @@ mod tests {
     fn an_evaluation_in_each_epoch_is_none() {
         let evaluate = [LINEAR, CALL, "/home/me/train.py:30 evaluate", MAIN];
         assert_eq!(evaluations(&evaluate, true), 3);
+        // Both may call the model in a function of their own.
+        let shared = [LINEAR, CALL, "/home/me/train.py:20 train", "/home/me/train.py:30 evaluate", MAIN];
+        assert_eq!(evaluations(&shared, true), 3);
     }
 }

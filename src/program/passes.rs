@@ -44,11 +44,11 @@ impl Spans {
         })
     }
 
-    /// The calls that do not train.
-    pub fn evals(&self) -> impl Iterator<Item = &Range<u32>> {
+    /// The calls that do not train, those that are a part of each step included.
+    pub fn calls(&self) -> impl Iterator<Item = &Range<u32>> {
         self.0.iter().filter_map(|span| match span {
             Span::Pass(_) => None,
-            Span::Eval(events, is_part) => (!is_part).then_some(events),
+            Span::Eval(events, _) => Some(events),
         })
     }
 }

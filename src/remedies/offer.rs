@@ -160,6 +160,13 @@ impl<'a> Offer<'a> {
         self
     }
 
+    /// State the error that was measured where blocks are unlike.
+    #[must_use]
+    pub(super) fn of_unlike_blocks(mut self) -> Self {
+        self.error = errors::of_unlike_blocks(&self.id);
+        self
+    }
+
     /// Mark it as a bound.
     #[must_use]
     pub(super) fn bound(mut self) -> Self {

@@ -46,7 +46,7 @@ type Blocks = Vec<Vec<Block>>;
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let passes = scene.computation().spans.passes();
     let mut blocks: Blocks = passes.map(|pass| find(scene, pass)).collect();
-    let with_graph = scene.computation().spans.evals().filter(|events| keeps_graph(scene, events));
+    let with_graph = scene.computation().spans.calls().filter(|events| keeps_graph(scene, events));
     // transformers checkpoints while it trains only.
     let only_in_training = scene.run.stacks_with(|code| code.is_checkpointed_in_training_only());
     let is_checkpointed =
@@ -58,6 +58,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         return Vec::new();
     }
     let precondition = precondition(scene, &blocks, count);
+    let are_alike = are_alike(scene, &blocks, count);
     let blocks = Arc::new(blocks);
     let is_whole = blocks.iter().flatten().any(|block| block.backward.is_some());
     let offer = |id: &str, title: String, chosen: fn(&[Block], &Scene<'_>) -> Vec<bool>| {
@@ -70,6 +71,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         let offer = Offer::new(id, title, (Part::Checkpoints, Effort::Time), precondition.clone(), change)
             .code("x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)")
             .cost("the forward of these blocks is computed twice, about a third more time for all");
+        let offer = if are_alike { offer } else { offer.of_unlike_blocks() };
         if is_whole { offer } else { offer.bound() }
     };
     let all = offer("checkpoint-all", format!("checkpoint all {count} blocks"), |blocks, _| {
@@ -84,6 +86,20 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         (0..blocks.len()).map(|index| Some(index) == largest).collect()
     });
     vec![all, half, largest]
+}
+
+/// Blocks are alike if the largest keeps at most this many times as much as they do on average.
+const ALIKE: f64 = 1.1;
+
+/// Whether the blocks of a whole pass keep about as much each: those of one stage, of layers of one kind.
+fn are_alike(scene: &Scene<'_>, blocks: &Blocks, count: usize) -> bool {
+    let whole = blocks.iter().filter(|of_pass| of_pass.len() == count);
+    let mut kept =
+        whole.map(|of_pass| of_pass.iter().map(|block| block.inner_bytes(scene)).collect::<Vec<u64>>());
+    kept.any(|bytes| {
+        let largest = bytes.iter().max().copied().unwrap_or(0);
+        largest as f64 * count as f64 <= ALIKE * bytes.iter().sum::<u64>() as f64
+    })
 }
 
 /// That blocks keep something for the backward, and the line that runs the first of them.

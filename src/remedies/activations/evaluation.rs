@@ -10,7 +10,8 @@ use std::ops::Range;
 
 /// `eval-no-grad`, where an evaluation keeps a graph.
 pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
-    let with_graph = scene.computation().spans.evals().filter(|events| keeps_graph(scene, events));
+    let calls = scene.computation().spans.calls();
+    let with_graph = calls.filter(|events| keeps_graph(scene, events));
     let ends: Vec<(AllocId, Point)> = with_graph.flat_map(|events| without_graph(scene, events)).collect();
     if ends.is_empty() {
         return None;
