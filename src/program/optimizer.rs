@@ -2,7 +2,7 @@
 
 use super::run::{Run, StackSet};
 use crate::analysis::{Category, FrameCode, Phase};
-use crate::model::{AllocId, FrameId};
+use crate::model::{AllocId, FrameId, OomEvent, StackId};
 use std::collections::BTreeMap;
 
 /// State of at most this many bytes is a count of steps, not a tensor for a parameter.
@@ -29,6 +29,8 @@ pub struct OptimizerFacts {
     pub state: Vec<AllocId>,
     /// What is needed only within a step.
     pub temporaries: Vec<AllocId>,
+    /// The requests of a step that failed.
+    pub failed: Vec<OomEvent>,
     /// How Adam of torch, with either kind of weight decay, computes its step; `None` if no such optimizer shows.
     pub adam: Option<AdamStep>,
     /// Whether torch's SGD shows.
@@ -50,14 +52,19 @@ impl OptimizerFacts {
         let any =
             |ids: &[AllocId], stacks: &StackSet| ids.iter().any(|&id| stacks.has(run.timeline.stack(id)));
         let is_adam = any(&state, &of_file(run, &["adam.py", "adamw.py"]));
-        let by = |function: &str| any(&temporaries, &run.stacks_with(|code| code.is_of_adam(function)));
+        let failed: Vec<OomEvent> =
+            run.timeline.ooms.iter().copied().filter(|oom| in_step.has(stack_of(run, oom))).collect();
+        let by = |function: &str| {
+            let stacks = run.stacks_with(|code| code.is_of_adam(function));
+            any(&temporaries, &stacks) || failed.iter().any(|oom| stacks.has(stack_of(run, oom)))
+        };
         let adam = is_adam.then(|| match (by("_multi_tensor_adam"), by("_single_tensor_adam")) {
             (true, false) => AdamStep::Foreach,
             (false, true) => AdamStep::ForLoop,
             _ => AdamStep::Other,
         });
         let is_sgd = any(&state, &of_file(run, &["sgd.py"]));
-        Self { state, temporaries, adam, is_sgd }
+        Self { state, temporaries, failed, adam, is_sgd }
     }
 
     /// The state without one tensor of each parameter: what an optimizer with one tensor does not have. `None` if it is
@@ -89,6 +96,10 @@ impl OptimizerFacts {
         }
         Some(out)
     }
+}
+
+fn stack_of(run: &Run<'_>, oom: &OomEvent) -> StackId {
+    run.timeline.events.stack(oom.event)
 }
 
 /// How many tensors each parameter has, by the lines of the optimizer that make them: each line makes one for every

@@ -6,6 +6,7 @@ use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::precondition::{Precondition, most};
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
+use crate::units;
 
 /// Tensors with fewer elements keep their state in 32 bits: `min_8bit_size` of bitsandbytes.
 const MIN_8BIT_ELEMENTS: u64 = 4096;
@@ -32,7 +33,7 @@ pub(super) fn offers<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Vec<Offer
 }
 
 fn fused<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
-    let temporaries = facts.temporaries.clone();
+    let (temporaries, failed) = (facts.temporaries.clone(), facts.failed.clone());
     let change = (Part::Optimizer, Effort::Argument);
     let offer = Offer::new(
         "adamw-fused",
@@ -41,6 +42,8 @@ fn fused<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
         makes_temporaries(scene, facts),
         move |program| {
             program.leave_out_all(&temporaries);
+            let is_of_step = |event| failed.iter().any(|oom| oom.event == event);
+            program.scale_failed(|event| if is_of_step(event) { 0.0 } else { 1.0 });
         },
     );
     offer
@@ -51,8 +54,17 @@ fn fused<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
 
 /// That Adam makes temporaries in its step.
 fn makes_temporaries(scene: &Scene<'_>, facts: &OptimizerFacts) -> Precondition {
-    let fact = format!("a step of Adam makes {} of temporaries", most(scene, &facts.temporaries));
-    Precondition::of(scene, fact, &facts.temporaries)
+    let made = scene.run.most_at_once(&facts.temporaries);
+    match facts.failed.last().filter(|oom| made < oom.requested.max(0).unsigned_abs()) {
+        Some(oom) => Precondition::new(format!(
+            "a step of Adam asked for {} of temporaries in vain",
+            units::bytes(oom.requested)
+        )),
+        _ => {
+            let fact = format!("a step of Adam makes {} of temporaries", most(scene, &facts.temporaries));
+            Precondition::of(scene, fact, &facts.temporaries)
+        }
+    }
 }
 
 fn one_by_one<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
