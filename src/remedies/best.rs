@@ -68,23 +68,33 @@ const SHOWN: usize = 3;
 /// A remedy is worth showing if it saves at least one part in this many of what the program requests or reserves.
 const WORTH_PART: u64 = 50;
 
-/// Whether a prediction, which is no bound, lowers what is requested or reserved by a part that is worth showing.
+/// Whether something is less than before by a part that is worth showing.
+pub(super) fn saves(before: u64, after: u64) -> bool {
+    before / WORTH_PART < before.saturating_sub(after)
+}
+
+/// Whether a prediction, which is no bound, lowers what is requested by a part that is worth showing.
 pub fn is_worth_showing(baseline: Figures, remedy: &Prediction) -> bool {
-    let saves = |before: u64, after: u64| before / WORTH_PART < before.saturating_sub(after);
-    remedy.basis == Trust::Simulated
-        && (saves(baseline.peak_requested, remedy.figures.peak_requested)
-            || saves(baseline.peak_reserved, remedy.figures.peak_reserved))
+    remedy.basis == Trust::Simulated && saves(baseline.peak_requested, remedy.figures.peak_requested)
 }
 
 /// The indices of the few remedies to show, of some with the best first.
 ///
 /// Each is for another part of the program. The least that fits comes first; then those with the same results, by what they
-/// save; then those with other results. Several at once are among them only where that fits and no single one does.
-pub(super) fn few(baseline: Figures, remedies: &[Prediction], least: Option<usize>) -> Vec<usize> {
+/// save; then those with other results. Several at once are among them only where that fits and no single one does. What lowers
+/// only what is reserved is no help to a program that does not fit, unless that is the least change.
+pub(super) fn few(baseline: &Tried, remedies: &[Prediction], least: Option<usize>) -> Vec<usize> {
+    let figures = baseline.figures;
+    let is_worth = |remedy: &Prediction| {
+        is_worth_showing(figures, remedy)
+            || (remedy.basis == Trust::Simulated
+                && baseline.fits() != Some(false)
+                && saves(figures.peak_reserved, remedy.figures.peak_reserved))
+    };
     let fits_alone = remedies.iter().any(|remedy| remedy.parts.len() == 1 && remedy.fits == Some(true));
     let is_open = |remedy: &Prediction| {
         let is_whole = remedy.parts.len() == 1 || (!fits_alone && remedy.fits == Some(true));
-        is_whole && is_worth_showing(baseline, remedy)
+        is_whole && is_worth(remedy)
     };
     let mut order: Vec<usize> = (0..remedies.len()).filter(|&index| is_open(&remedies[index])).collect();
     order.sort_by_key(|&index| (1 < remedies[index].parts.len(), Effort::Results <= remedies[index].effort));

@@ -16,22 +16,24 @@ pub(super) struct Least {
 
 impl Least {
     /// Prefer few remedies, then a low price, then headroom. Skip bounds, which are no predictions, changes that leave a leak, which
-    /// only delay the failure, and settings that only get past a request that failed, which may fail at the next.
+    /// only delay the failure, and what only gets past a request that failed, which may fail at the next.
     pub(super) fn of(recorded: &Recorded<'_, '_>, all: &[(Combination<'_, '_>, Tried)]) -> Self {
         let Recorded { scene, program, .. } = *recorded;
-        let fits = |one: &(Combination<'_, '_>, Tried)| {
-            one.1.fits() == Some(true) && !recorded.fails(Failed::Bound, one)
-        };
-        let mut fitting: Vec<usize> = (0..all.len()).filter(|&index| fits(&all[index])).collect();
+        let mut fitting: Vec<usize> =
+            (0..all.len()).filter(|&index| all[index].1.fits() == Some(true)).collect();
         fitting.sort_by_key(|&index| {
             let (combination, tried) = &all[index];
             (combination.len(), price(combination), Reverse(tried.margin))
         });
+        let is_bound = |index: &usize| recorded.fails(Failed::Bound, &all[*index]);
+        let (bounds, known): (Vec<usize>, Vec<usize>) = fitting.into_iter().partition(is_bound);
         let leak = Leak::of(scene, program);
-        let stops = |&&index: &&usize| leak.as_ref().is_none_or(|leak| leak.is_stopped_by(&all[index].0));
-        let suffices = |&&index: &&usize| outlasts_the_request(scene, &all[index].0);
-        let least = fitting.iter().filter(stops).find(suffices).copied();
-        let kind = if leak.is_some() { Postponed::Leak } else { Postponed::Setting };
-        Self { least, postpones: fitting.first().copied().filter(|_| least.is_none()).map(kind) }
+        let stops = |&index: &usize| leak.as_ref().is_none_or(|leak| leak.is_stopped_by(&all[index].0));
+        let suffices = |&index: &usize| stops(&index) && outlasts_the_request(recorded, &all[index]);
+        let least = known.iter().copied().find(suffices);
+        let bound = bounds.into_iter().find(suffices).map(Postponed::Bound);
+        let kind = if leak.is_some() { Postponed::Leak } else { Postponed::Little };
+        let postpones = bound.or_else(|| known.first().copied().map(kind)).filter(|_| least.is_none());
+        Self { least, postpones }
     }
 }

@@ -103,8 +103,10 @@ pub struct LargestBatch {
 pub enum Postponed {
     /// The program leaks, and goes on to: the index of the remedy.
     Leak(usize),
-    /// A request failed, though memory was not in pieces: what follows it needs as much as before. The index of the remedy.
-    Setting(usize),
+    /// A request failed, though memory was not in pieces: what follows it needs about as much as before. The index of the remedy.
+    Little(usize),
+    /// Only a bound of what it saves is known. The index of the remedy.
+    Bound(usize),
 }
 
 /// All predictions for a device.

@@ -95,7 +95,7 @@ fn predictions(
         if baseline.fits() == Some(false) { Least::of(recorded, &all) } else { Least::default() };
     let remedies: Vec<Prediction> = all.iter().map(|one| prediction(recorded, one)).collect();
     Predictions {
-        best: best::few(baseline.figures, &remedies, least),
+        best: best::few(baseline, &remedies, least),
         baseline: baseline.figures,
         until: Until::of(scene.run.timeline),
         fits: baseline.fits(),

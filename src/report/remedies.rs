@@ -279,15 +279,18 @@ pub fn remedies_headline(predictions: &Predictions) -> String {
 fn postponed_text(predictions: &Predictions, postponed: Postponed) -> Option<String> {
     let limit = predictions.capacity.map(bytes).unwrap_or_default();
     let fits_into = fit_words(predictions.until).fits_into;
-    let (Postponed::Leak(index) | Postponed::Setting(index)) = postponed;
+    let (Postponed::Leak(index) | Postponed::Little(index) | Postponed::Bound(index)) = postponed;
     let remedy = predictions.remedies.get(index)?;
     let what = format!("{} ({})", remedy.title, remedy.id);
     Some(match postponed {
         Postponed::Leak(_) => format!(
             "No remedy that was tried stops the leak and {fits_into} {limit}. This only puts it off: {what}."
         ),
-        Postponed::Setting(_) => format!(
+        Postponed::Little(_) => format!(
             "No remedy that was tried is known to do more than get past the request that failed within {limit}. This does: {what}."
+        ),
+        Postponed::Bound(_) => format!(
+            "No remedy whose figures are known {fits_into} {limit}. This may, of which only a bound is known: {what}."
         ),
     })
 }

@@ -4,11 +4,11 @@
 //! cannot be otherwise. What becomes of a remedy that fails one stands beside the check; a debug log says why.
 
 mod evaluation;
-mod setting;
+mod outlasting;
 #[cfg(test)]
 mod tests;
 
-pub(super) use setting::outlasts_the_request;
+pub(super) use outlasting::outlasts_the_request;
 
 use super::errors;
 use super::offer::{Combination, Offer, Part, error};
@@ -54,7 +54,7 @@ pub(super) enum Failed {
 }
 
 /// All checks, in their order.
-const CHECKS: [Check; 9] = [
+const CHECKS: [Check; 10] = [
     Check {
         name: "attention-is-written-out",
         reason: "attention is fused already, as a frame says",
@@ -100,6 +100,14 @@ const CHECKS: [Check; 9] = [
         name: "replayed",
         reason: "parts of it are not known",
         asks: Asks::Holds(Failed::Bound, |_, offers, _| !offers.iter().any(|offer| offer.is_bound)),
+    },
+    Check {
+        name: "same-program",
+        reason: "the replay of the recording is not identical, and this changes where blocks lie",
+        asks: Asks::Holds(Failed::Bound, |recorded, offers, _| {
+            !offers.iter().any(|offer| offer.part == Part::Settings)
+                || recorded.scene.subject.fidelity().is_complete()
+        }),
     },
     Check {
         name: "narrow-error",
