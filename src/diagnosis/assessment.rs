@@ -68,7 +68,7 @@ impl<'a> Assessment<'a> {
     pub(super) fn is_leak(&self) -> bool {
         match &self.cause {
             Some(cause) => cause.is_leak(),
-            None => self.leaked_graph().is_some(),
+            None => self.leaked().is_some(),
         }
     }
 
@@ -78,13 +78,13 @@ impl<'a> Assessment<'a> {
         if self.cause.is_none() {
             let bytes = self.retained.as_ref().map_or(0, |retained| retained.bytes);
             asked.push(Answered {
-                asks: "Do graphs of earlier iterations hold much of what is in use?",
+                asks: "Is much of what is in use left by graphs of earlier iterations, or by each of them?",
                 figures: say!(
                     "{} left by earlier iterations, {} in use",
                     figure::bytes(bytes),
                     figure::bytes(self.case.live_bytes())
                 ),
-                is_yes: self.leaked_graph().is_some(),
+                is_yes: self.leaked().is_some(),
             });
         }
         let is_retained = matches!(self.cause, Some(Cause::Retained) | None) && self.is_leak();
@@ -94,11 +94,12 @@ impl<'a> Assessment<'a> {
         asked
     }
 
-    /// A large retained graph. Without an OOM, it is the only memory that counts as leaked, since nobody keeps one on
-    /// purpose.
-    pub(super) fn leaked_graph(&self) -> Option<&Retained> {
+    /// What counts as leaked without an OOM: a large retained graph, which nobody keeps on purpose, or much memory that each
+    /// repetition adds to.
+    pub(super) fn leaked(&self) -> Option<&Retained> {
+        let is_leak = |retained: &&Retained| retained.is_graph() || retained.steady.is_some();
         let is_much = |retained: &&Retained| MUCH.is_reached(retained.bytes, self.case.live_bytes());
-        self.retained.as_ref().filter(|retained| retained.is_graph()).filter(is_much)
+        self.retained.as_ref().filter(is_leak).filter(is_much)
     }
 
     /// The live allocations of a category, without memory that nothing will use any more: what is retained, or left of an

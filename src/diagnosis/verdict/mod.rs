@@ -20,8 +20,9 @@ use super::case::{Case, own_tree};
 use super::finding::{Finding, Role, Severity};
 use super::findings::FindingId;
 use super::retained::{self, Retained};
+use crate::diagnosis::figure;
 use crate::diagnosis::sentence::say;
-use nothing_failed::nothing_failed;
+use nothing_failed::{growth, nothing_failed};
 use out_of_memory::out_of_memory;
 
 /// The verdict about the moment, knowing what else was found, and the questions that were asked of that.
@@ -48,7 +49,7 @@ fn stated(assessment: &Assessment<'_>, others: &[Finding]) -> (Finding, Vec<Answ
     if let Some((shortage, cause)) = case.shortage.as_ref().zip(assessment.cause.as_ref()) {
         return out_of_memory(assessment, shortage, cause, others);
     }
-    let verdict = match assessment.leaked_graph() {
+    let verdict = match assessment.leaked() {
         Some(retained) => leaking(case, retained),
         None => nothing_failed(case, assessment.retained.as_ref()),
     };
@@ -57,7 +58,15 @@ fn stated(assessment: &Assessment<'_>, others: &[Finding]) -> (Finding, Vec<Answ
 
 /// Nothing has failed, but the memory of earlier iterations piles up.
 fn leaking(case: &Case<'_>, retained: &Retained) -> Finding {
-    let title = say!("A leak: {}", retained::title(retained));
+    let title = match growth(case, retained).filter(|_| !retained.is_graph()) {
+        Some(growth) => say!(
+            "No request failed, but {}: {} of {} in use are left by earlier ones",
+            growth,
+            figure::bytes(retained.bytes).of(case.live_bytes()),
+            figure::bytes(case.timeline.active.at(case.moment))
+        ),
+        None => say!("A leak: {}", retained::title(retained)),
+    };
     let mut finding = Finding::new(FindingId::Leak, Severity::Warning, title);
     retained::describe(&mut finding, case, retained);
     finding.evidence.tree = Some(own_tree(&case.code, "Kept", Role::Retained, &retained.stacks));

@@ -7,7 +7,6 @@ use crate::diagnosis::finding::{Finding, Role, Severity, command};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::retained::{self, Retained};
 use crate::diagnosis::sentence::{Sentence, name, say};
-use crate::diagnosis::share::MUCH;
 use crate::model::{Anchor, DeviceId, Moment, OomEvent};
 
 /// The verdict that no request failed at the moment, and how far that is good news.
@@ -62,20 +61,14 @@ fn title(case: &Case<'_>, retained: Option<&Retained>) -> Sentence {
         return say!("No history was recorded; {}", composition::headline(case));
     }
     let headline = composition::headline(case);
-    match retained.and_then(|retained| Some((retained, growth(case, retained)?))) {
-        Some((retained, growth)) if MUCH.is_reached(retained.bytes, case.live_bytes()) => say!(
-            "No request failed, but {}: {} of {} in use are left by earlier ones",
-            growth,
-            figure::bytes(retained.bytes).of(case.live_bytes()),
-            in_use
-        ),
-        Some((_, growth)) => say!("{}; {}", headline, growth),
+    match retained.and_then(|retained| growth(case, retained)) {
+        Some(growth) => say!("{}; {}", headline, growth),
         None => headline,
     }
 }
 
 /// How much memory comes with each repetition, and by which line, if it goes on growing.
-fn growth(case: &Case<'_>, retained: &Retained) -> Option<Sentence> {
+pub(super) fn growth(case: &Case<'_>, retained: &Retained) -> Option<Sentence> {
     let times = retained.steady.filter(|_| retained.is_worth_a_word(case))?;
     let line = retained::line(retained, case).map(|site| say!(" ({})", name(site.place())));
     Some(say!(
