@@ -24,7 +24,7 @@ use super::words::Words;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phase, Phases, live_at};
 use crate::model::{AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
-use crate::program::Run;
+use crate::program::{Run, Workload};
 use crate::simulator::{ExpandableSegments, Settings};
 use repetitions::Repetitions;
 use std::collections::BTreeSet;
@@ -47,6 +47,8 @@ pub(super) struct Case<'a> {
     pub(super) snapshot: &'a Snapshot,
     /// The device.
     pub(super) timeline: &'a Timeline,
+    /// What the program does.
+    pub(super) workload: &'a Workload<'a>,
     /// The moment.
     pub(super) moment: Moment,
     /// Bytes of the device's memory, if the user, the exception or the recorder said.
@@ -77,12 +79,8 @@ impl<'a> Case<'a> {
     ///
     /// # Errors
     /// If the moment does not exist.
-    pub(super) fn new(
-        snapshot: &'a Snapshot,
-        timeline: &'a Timeline,
-        attribution: &'a Attribution,
-        request: DiagnosisRequest,
-    ) -> Result<Self, MomentError> {
+    pub(super) fn new(workload: &'a Workload<'a>, request: DiagnosisRequest) -> Result<Self, MomentError> {
+        let Run { snapshot, timeline, attribution } = workload.computation.run;
         let moment = request.at.unwrap_or_else(|| At::oom_or_peak(timeline)).moment(timeline)?;
         let index = SegmentIndex::new(snapshot, timeline);
         let state = index.at(timeline, moment);
@@ -99,6 +97,7 @@ impl<'a> Case<'a> {
         Ok(Self {
             snapshot,
             timeline,
+            workload,
             moment,
             words: Words::of(snapshot.accelerator()),
             device_memory: request.device_memory.or(stated).or(snapshot.device_memory(timeline.device)),
@@ -112,11 +111,6 @@ impl<'a> Case<'a> {
             attribution,
             by_category,
         })
-    }
-
-    /// The recorded run.
-    pub(super) fn run(&self) -> Run<'a> {
-        Run { snapshot: self.snapshot, timeline: self.timeline, attribution: self.attribution }
     }
 
     /// Whether the moment is an OOM.

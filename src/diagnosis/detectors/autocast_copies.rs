@@ -12,7 +12,7 @@ use crate::program::Dependence;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
-    let computation = &assessment.workload().computation;
+    let computation = &case.workload.computation;
     let mut copies = assessment.in_use(Category::Activation);
     copies.retain(|a| computation.dependence(a.id) == Dependence::WeightCopy);
     let bytes = sum(&copies);

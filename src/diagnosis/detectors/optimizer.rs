@@ -76,7 +76,7 @@ fn temporaries(assessment: &Assessment<'_>) -> Option<Finding> {
     finding.evidence.part("temporary_bytes", "temporaries", bytes, case.live_bytes());
     places(&mut finding, case, &live);
     finding.limit_inferred("temporaries", bytes, inferred);
-    explain_step(&mut finding, OptimizerFacts::of(&case.run()).adam);
+    explain_step(&mut finding, OptimizerFacts::of(&case.workload.computation.run).adam);
     finding.weighs(bytes);
     Some(finding)
 }

@@ -258,6 +258,7 @@ mod tests {
     use crate::analysis::program_fixture::{FOREACH, Program, SIZES, STATE, train};
     use crate::analysis::{At, Attribution, UserRules};
     use crate::diagnosis::case::{Case, DiagnosisRequest};
+    use crate::program::{Run, Workload};
 
     /// Whether a program that allocates something after some iterations of training is in its first step then.
     fn is_first(iterations: usize, frames: &[&str]) -> bool {
@@ -268,7 +269,8 @@ mod tests {
         let timeline = &snapshot.timelines[0];
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
         let request = DiagnosisRequest { at: Some(At::End), ..DiagnosisRequest::default() };
-        is_first_step(&Case::new(&snapshot, timeline, &attribution, request).expect("the moment exists"))
+        let workload = Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+        is_first_step(&Case::new(&workload, request).expect("the moment exists"))
     }
 
     #[test]

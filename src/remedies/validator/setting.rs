@@ -12,5 +12,5 @@ pub(in crate::remedies) fn outlasts_the_request(scene: &Scene<'_>, combination: 
     let is_setting = |offer: &&Offer<'_>| matches!(offer.change, Change::Setting(..));
     scene.run.timeline.ooms.is_empty()
         || !combination.iter().all(is_setting)
-        || is_fragmentation(scene.run.snapshot, scene.run.timeline, scene.run.attribution)
+        || is_fragmentation(scene.workload())
 }
