@@ -2,6 +2,7 @@
 
 mod callers;
 mod code_sites;
+mod largest;
 mod own_tree;
 mod parts;
 mod repetitions;
@@ -11,6 +12,7 @@ mod where_free;
 pub(super) use callers::{Among, Caller, callers_of, leading, main_caller};
 pub use code_sites::CodeSites;
 pub(super) use code_sites::{add_sites, by_stack};
+pub(super) use largest::largest_by_repetition;
 pub(super) use own_tree::own_tree;
 pub(super) use parts::Parts;
 pub(super) use repetitions::Noun;
@@ -137,6 +139,22 @@ impl<'a> Case<'a> {
     /// What an allocation is for.
     pub(super) fn category(&self, id: AllocId) -> Category {
         self.attribution.categories.get(id)
+    }
+
+    /// The live allocations of a category, largest first.
+    pub(super) fn live_of(&self, category: Category) -> impl Iterator<Item = &Allocation> {
+        self.live.iter().filter(move |a| self.category(a.id) == category)
+    }
+
+    /// The repetition that made an allocation; `None` before the first.
+    pub(super) fn repetition_of(&self, a: &Allocation) -> Option<usize> {
+        self.repetitions.index_of(a.alloc_event()?)
+    }
+
+    /// The first events of the phases of a kind that began before the moment, in order.
+    pub(super) fn starts_of(&self, phase: Phase) -> impl DoubleEndedIterator<Item = EventIx> {
+        let starts = self.phases().phases.iter().filter(move |start| start.phase == phase);
+        starts.map(|start| start.event).filter(|event| event.0 < self.moment.0)
     }
 
     /// Requested bytes of all live allocations.

@@ -55,8 +55,7 @@ pub(in crate::diagnosis) fn pieces(case: &Case<'_>, shortage: &Shortage) -> Opti
 /// Whether each of some allocations is of another repetition.
 fn are_of_repetitions<'a>(case: &Case<'_>, mut pieces: impl Iterator<Item = &'a Allocation>) -> bool {
     let mut seen = BTreeSet::new();
-    let index = |a: &Allocation| a.alloc_event().and_then(|event| case.repetitions.index_of(event));
-    pieces.all(|a| index(a).is_some_and(|index| seen.insert(index)))
+    pieces.all(|a| case.repetition_of(a).is_some_and(|index| seen.insert(index)))
 }
 
 /// Whether this iteration needs more than any before it, by more than all that is retained.

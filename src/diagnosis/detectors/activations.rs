@@ -37,9 +37,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     finding.explain(
         "They are kept from the forward pass for the backward pass and grow with the batch and the sequence.",
     );
-    let is_waiting =
-        |a: &&Allocation| awaiting.contains(&a.id) && case.category(a.id) == Category::Activation;
-    let waiting = case.live.iter().filter(is_waiting).map(|a| a.size).saturating_sum();
+    let waiting = case.live_of(Category::Activation).filter(|a| awaiting.contains(&a.id));
+    let waiting = waiting.map(|a| a.size).saturating_sum();
     if 0 < waiting {
         finding.explain(say!(
             "{} more were given back and wait for a stream: they are not counted here.",

@@ -11,7 +11,6 @@ use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::diagnosis::share::{NEARLY_ALL, SAME};
 use crate::diagnosis::sum::SaturatingSum as _;
-use crate::model::Allocation;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -99,11 +98,8 @@ fn rest(case: &Case<'_>, parameters: i64, states: i64) -> Sentence {
 /// step.
 fn gradients_of_this_backward(case: &Case<'_>) -> i64 {
     let Some(start) = case.phases().backward_at(case.moment) else { return 0 };
-    let is_new = |allocation: &&Allocation| {
-        allocation.alloc_event().is_some_and(|event| start <= event)
-            && case.category(allocation.id) == Category::Gradient
-    };
-    case.live.iter().filter(is_new).map(|allocation| allocation.size).saturating_sum()
+    let new = case.live_of(Category::Gradient).filter(|a| Some(start) <= a.alloc_event());
+    new.map(|a| a.size).saturating_sum()
 }
 
 /// The keys of a category's bytes, and of those that are only inferred.

@@ -1,7 +1,7 @@
 //! Gradients that are held while nothing needs them.
 
 use super::place::{places, sum};
-use crate::analysis::{Category, Phase, PhaseStart};
+use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
@@ -10,27 +10,23 @@ use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::share::NOTABLE;
-use crate::model::{Allocation, EventIx, Moment};
-
-pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
-    held(assessment).into_iter().collect()
-}
+use crate::model::{Allocation, EventIx};
 
 /// Finished gradients that are still there after the next forward pass has begun.
-fn held(assessment: &Assessment<'_>) -> Option<Finding> {
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     let phase = case.phases().phase_at(case.moment);
     if !matches!(phase, Phase::Forward | Phase::Eval | Phase::Data) {
-        return None;
+        return Vec::new();
     }
     let live = assessment.in_use(Category::Gradient);
-    let step = last_start(case, Phase::Optimizer);
+    let step = case.starts_of(Phase::Optimizer).next_back();
     let old: Vec<&Allocation> = live.iter().copied().filter(|a| is_older(a, step)).collect();
     let is_worth = |live: &[&Allocation]| NOTABLE.is_reached(sum(live), case.live_bytes());
     if is_worth(&old) {
-        return Some(outlive_the_step(case, &old));
+        return vec![outlive_the_step(case, &old)];
     }
-    is_worth(&live).then(|| wait(case, &live, phase))
+    is_worth(&live).then(|| wait(case, &live, phase)).into_iter().collect()
 }
 
 /// The most backward passes that came before one step until the moment, if each step has several: gradients add up on purpose.
@@ -48,12 +44,6 @@ fn accumulated(case: &Case<'_>) -> Option<usize> {
     of_steps.iter().all(|&backwards| 1 < backwards).then(|| of_steps.into_iter().max()).flatten()
 }
 
-/// The first event of the last phase of a kind until the moment.
-fn last_start(case: &Case<'_>, phase: Phase) -> Option<EventIx> {
-    let is_before = |start: &&PhaseStart| start.phase == phase && Moment::after(start.event) <= case.moment;
-    case.phases().phases.iter().rfind(is_before).map(|start| start.event)
-}
-
 /// Whether a gradient was made before an event.
 fn is_older(a: &Allocation, event: Option<EventIx>) -> bool {
     event.is_some_and(|event| a.alloc_event().is_none_or(|made| made < event))
@@ -63,7 +53,7 @@ fn is_older(a: &Allocation, event: Option<EventIx>) -> bool {
 fn outlive_the_step(case: &Case<'_>, old: &[&Allocation]) -> Finding {
     let bytes = sum(old);
     let inferred = case.inferred_bytes(old.iter().copied());
-    let backward = last_start(case, Phase::Backward);
+    let backward = case.starts_of(Phase::Backward).next_back();
     let is_never_freed = old.iter().all(|a| is_older(a, backward));
     let held = amount(bytes, inferred).of(case.live_bytes());
     let title = say!("{} of gradients outlive the optimizer's step", held);

@@ -80,10 +80,7 @@ fn by_step<'a>(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'a>>) -> 
 fn unused(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Option<Finding> {
     let steps = steps(case);
     let latest_other_call = latest_other_call(case, states, &steps);
-    let backwards: Vec<EventIx> = {
-        let starts = case.phases().phases.iter().filter(|start| start.phase == Phase::Backward);
-        starts.map(|start| start.event).filter(|event| Moment::after(*event) <= case.moment).collect()
-    };
+    let backwards: Vec<EventIx> = case.starts_of(Phase::Backward).collect();
     let count_until = |event: EventIx| backwards.partition_point(|&backward| backward < event);
     let is_idle = |path: &Vec<FrameKey>| {
         let Some(own) = steps.get(path).filter(|steps| 2 <= steps.len()) else { return false };
@@ -171,7 +168,7 @@ fn steps(case: &Case<'_>) -> HashMap<Vec<FrameKey>, Vec<EventIx>> {
 /// State for more parameters than there are.
 fn several(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Option<Finding> {
     let mut parameters: BTreeMap<i64, i64> = BTreeMap::new();
-    for a in case.live.iter().filter(|a| case.category(a.id) == Category::Parameter) {
+    for a in case.live_of(Category::Parameter) {
         *parameters.entry(a.size).or_default() += 1;
     }
     let states = by_step(case, states);

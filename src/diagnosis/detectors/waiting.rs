@@ -18,8 +18,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     }
     let mut waiting: Vec<AllocId> = case.awaiting().into_iter().collect();
     waiting.sort_unstable_by_key(|&id| (std::cmp::Reverse(case.allocation(id).size), id));
-    let would_help = case.shortage.as_ref().is_some_and(|shortage| shortage.is_covered_by(bytes));
-    let severity = if would_help { Severity::Warning } else { Severity::Info };
+    let severity = case.severity_of(bytes);
     let title = say!(
         "{} are free for the program but wait for another stream ({})",
         figure::bytes(bytes).of(total.active_rounded_bytes()),
@@ -27,7 +26,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     );
     let mut finding = Finding::new(FindingId::RecordStream, severity, title);
     finding.explain("After record_stream() a block can be used again only when the other stream has passed the point at which it was freed. When the host runs ahead of the device, such blocks pile up.");
-    if would_help {
+    if severity == Severity::Warning {
         finding.explain("They are as large as what the failed request lacked.");
     }
     let stacks = by_stack(waiting.iter().map(|&id| {

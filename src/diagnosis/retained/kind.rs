@@ -235,21 +235,22 @@ impl Memory<'_> {
         self.sum(|a| self.case.category(a.id) == Category::KvCache && basis(a) != Basis::Inferred)
     }
 
-    fn parameters(&self) -> impl Iterator<Item = &Allocation> + '_ {
-        self.case.live.iter().filter(|a| self.case.category(a.id) == Category::Parameter)
-    }
-
     fn of_parameter_sizes(&self) -> i64 {
-        let sizes: HashSet<i64> = self.parameters().map(|a| a.size).collect();
+        let sizes: HashSet<i64> = self.case.live_of(Category::Parameter).map(|a| a.size).collect();
         self.sum(|a| sizes.contains(&a.size))
     }
 
     /// Whether the memory has blocks of the sizes of most of the parameters' bytes.
     fn covers_the_parameters(&self) -> bool {
-        let sizes: HashSet<i64> = self.parameters().map(|a| a.size).collect();
+        let sizes: HashSet<i64> = self.case.live_of(Category::Parameter).map(|a| a.size).collect();
         let copied: HashSet<i64> =
             self.retained.iter().map(|a| a.size).filter(|size| sizes.contains(size)).collect();
-        let covered = self.parameters().map(|a| a.size).filter(|size| copied.contains(size)).saturating_sum();
+        let covered = self
+            .case
+            .live_of(Category::Parameter)
+            .map(|a| a.size)
+            .filter(|size| copied.contains(size))
+            .saturating_sum();
         SEVERAL.min(sizes.len()) <= copied.len()
             && MOST.is_reached(covered, self.case.bytes_of(Category::Parameter))
     }

@@ -183,8 +183,7 @@ fn per_repetition(by_source: &HashMap<Source, FromSource<'_>>) -> BTreeMap<usize
 /// Whether a backward pass began after the first of some allocations, and before the moment.
 fn outlives_backward(case: &Case<'_>, retained: &[&Allocation]) -> bool {
     let first = retained.iter().filter_map(|a| a.alloc_event()).min();
-    let mut backwards = case.phases().phases.iter().filter(|start| start.phase == Phase::Backward);
-    first.is_some_and(|first| backwards.any(|start| first < start.event && start.event.0 < case.moment.0))
+    first.is_some() && first < case.starts_of(Phase::Backward).next_back()
 }
 
 fn mean<'a>(values: impl ExactSizeIterator<Item = &'a i64>) -> i64 {

@@ -7,6 +7,7 @@ use crate::diagnosis::case::Case;
 use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::share::MOST;
 use crate::diagnosis::sum::SaturatingSum as _;
+use crate::model::EventIx;
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
@@ -40,9 +41,7 @@ impl Made {
 
 /// The sources that made whole models between steps, or state for the same parameters.
 pub(super) fn repeated_models(case: &Case<'_>) -> HashSet<Source> {
-    let phases = &case.phases().phases;
-    let steps: Vec<u32> =
-        phases.iter().filter(|start| start.phase == Phase::Optimizer).map(|start| start.event.0).collect();
+    let steps: Vec<EventIx> = case.starts_of(Phase::Optimizer).collect();
     let mut parameters: BTreeMap<i64, i64> = BTreeMap::new();
     let mut made: HashMap<(bool, Source), Made> = HashMap::default();
     for a in &case.live {
@@ -56,7 +55,7 @@ pub(super) fn repeated_models(case: &Case<'_>) -> HashSet<Source> {
         }
         if let Some((event, source)) = a.alloc_event().zip(Source::of(case, a)) {
             let made = made.entry((is_state, source)).or_default();
-            made.after_steps.insert(steps.partition_point(|&step| step <= event.0));
+            made.after_steps.insert(steps.partition_point(|&step| step <= event));
             *made.by_size.entry(a.size).or_default() += 1;
         }
     }

@@ -42,9 +42,8 @@ impl ReplacedCaches {
 
     /// Whether an allocation of the recording is a cache that no running generation replaces.
     pub(super) fn contains(&self, case: &Case<'_>, a: &Allocation) -> bool {
-        let repetition = a.alloc_event().and_then(|event| case.repetitions.index_of(event));
         let stayed = self.stayed.get(&a.stack);
-        stayed.zip(repetition).is_some_and(|(stayed, repetition)| stayed.contains(&repetition))
+        stayed.zip(case.repetition_of(a)).is_some_and(|(stayed, repetition)| stayed.contains(&repetition))
     }
 }
 

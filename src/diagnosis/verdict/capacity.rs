@@ -65,8 +65,7 @@ fn request(case: &Case<'_>, shortage: &Shortage) -> StackBytes {
 /// The innermost line below which more than half of a category was made, else the line that made most of it. Of lines that
 /// made about as much, as of keys and of values, the one that asked for more.
 fn site_of(case: &Case<'_>, shortage: &Shortage, category: Category) -> Option<Site> {
-    let live = case.live.iter().filter(|a| case.category(a.id) == category);
-    let stacks = by_stack(live.map(|a| (a.stack, a.size)));
+    let stacks = by_stack(case.live_of(category).map(|a| (a.stack, a.size)));
     let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
     let callers = callers_of(case, &stacks).into_iter().filter(|caller| all / 2 < caller.bytes);
     let caller = callers.min_by_key(|caller| (caller.depth, Reverse(caller.bytes), caller.key));
@@ -172,12 +171,11 @@ fn in_pieces(shortage: &Shortage) -> Sentence {
 /// Whether the step at the moment sets up the optimizer's state: none of it is older than this iteration.
 fn is_first_step(case: &Case<'_>) -> bool {
     let current = case.repetitions.index_at(case.moment);
-    let mut state = case.live.iter().filter(|a| case.category(a.id) == Category::OptimizerState).peekable();
+    let mut state = case.live_of(Category::OptimizerState).peekable();
     if state.peek().is_none() {
         return case.phases().iteration_at(case.moment) == Some(0);
     }
-    current.is_some()
-        && state.all(|a| a.alloc_event().and_then(|event| case.repetitions.index_of(event)) == current)
+    current.is_some() && state.all(|a| case.repetition_of(a) == current)
 }
 
 /// Say what is too much, and advise on how to make the largest categories smaller.

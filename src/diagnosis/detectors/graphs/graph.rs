@@ -75,7 +75,5 @@ pub(super) fn graphs<'a>(assessment: &Assessment<'a>) -> Vec<Graph<'a>> {
 /// The first events of the backward passes before the moment, without the one that the moment lies in.
 pub(super) fn finished_backwards(case: &Case<'_>) -> Vec<EventIx> {
     let current = case.phases().backward_at(case.moment);
-    let starts = case.phases().phases.iter().filter(|start| start.phase == Phase::Backward);
-    let events = starts.map(|start| start.event);
-    events.filter(|&event| event.0 < case.moment.0 && Some(event) != current).collect()
+    case.starts_of(Phase::Backward).filter(|&event| Some(event) != current).collect()
 }
