@@ -9,9 +9,9 @@ use super::growing_tensors::GrowingTensors;
 use super::pinning::Pinning;
 use super::retained::Retained;
 use super::sentence::say;
-use super::share::MUCH;
 use crate::analysis::Category;
 use crate::model::{AllocId, Allocation};
+use crate::program::share::MUCH;
 use std::collections::BTreeSet;
 
 /// A case with the conclusions that several findings rest on, each of them found once.

@@ -2,11 +2,11 @@
 
 use super::case::{Case, Noun, largest_by_repetition};
 use super::finding::StackBytes;
-use super::numbers::{MANY, SEVERAL};
-use super::share::{MOST, MUCH, SAME, TRACE};
 use super::sum::SaturatingSum as _;
 use crate::analysis::{Category, Phase};
 use crate::model::{AllocId, Allocation, StackId};
+use crate::program::numbers::{MANY, SEVERAL};
+use crate::program::share::{MOST, MUCH, SAME, TRACE};
 use foldhash::HashMap;
 
 /// The tensors that get larger in every repetition, by the same amount each time.

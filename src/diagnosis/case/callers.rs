@@ -3,8 +3,8 @@
 use super::Case;
 use crate::analysis::FrameKey;
 use crate::diagnosis::finding::StackBytes;
-use crate::diagnosis::share::share;
 use crate::model::StackId;
+use crate::program::share::share;
 use foldhash::HashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

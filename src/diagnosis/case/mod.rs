@@ -21,12 +21,12 @@ pub(super) use where_free::FreePiece;
 
 use super::finding::{Severity, StackBytes};
 use super::oom_message::OomMessage;
-use super::share::WORTH;
 use super::words::Words;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phase, Phases, live_at};
 use crate::model::{AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
-use crate::program::{Run, Workload};
+use crate::program::share::WORTH;
+use crate::program::{Run, Sizes, Workload};
 use crate::simulator::{ExpandableSegments, Settings};
 use repetitions::Repetitions;
 use std::collections::BTreeSet;
@@ -144,6 +144,17 @@ impl<'a> Case<'a> {
     /// The live allocations of a category, largest first.
     pub(super) fn live_of(&self, category: Category) -> impl Iterator<Item = &Allocation> {
         self.live.iter().filter(move |a| self.category(a.id) == category)
+    }
+
+    /// Those of some allocations that are live, largest first.
+    pub(super) fn among_live(&self, ids: &[AllocId]) -> Vec<&Allocation> {
+        let wanted: BTreeSet<AllocId> = ids.iter().copied().collect();
+        self.live.iter().filter(|a| wanted.contains(&a.id)).collect()
+    }
+
+    /// How many of some allocations there are of each size.
+    pub(super) fn sizes<'b>(&self, allocations: impl IntoIterator<Item = &'b Allocation>) -> Sizes {
+        Sizes::of(&self.workload.computation.run, allocations.into_iter().map(|a| a.id))
     }
 
     /// The repetition that made an allocation; `None` before the first.

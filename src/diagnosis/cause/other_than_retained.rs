@@ -3,9 +3,9 @@
 use crate::analysis::Category;
 use crate::diagnosis::case::{Case, Shortage};
 use crate::diagnosis::finding::StackBytes;
-use crate::diagnosis::numbers::MANY;
 use crate::diagnosis::retained::Retained;
 use crate::model::{AllocId, Allocation, Moment, StackId};
+use crate::program::numbers::MANY;
 use std::collections::BTreeSet;
 
 /// A piece is at most one in this many of the request's bytes.

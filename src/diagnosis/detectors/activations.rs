@@ -9,9 +9,9 @@ use crate::diagnosis::finding::{Finding, MAX_STACKS, Role};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::MUCH;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{AllocId, Allocation, StackId};
+use crate::program::share::MUCH;
 use foldhash::HashSet;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {

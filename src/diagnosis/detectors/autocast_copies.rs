@@ -7,8 +7,8 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::WORTH;
 use crate::program::Dependence;
+use crate::program::share::WORTH;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;

@@ -9,8 +9,8 @@ use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, say};
-use crate::diagnosis::share::{NEARLY_ALL, SAME};
 use crate::diagnosis::sum::SaturatingSum as _;
+use crate::program::share::{NEARLY_ALL, SAME};
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;

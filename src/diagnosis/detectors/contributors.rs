@@ -6,9 +6,9 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{name, say};
-use crate::diagnosis::share::NOTABLE;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::Allocation;
+use crate::program::share::NOTABLE;
 
 /// Lines of code and allocations that are named, at most.
 const MAX_NAMED: usize = 10;

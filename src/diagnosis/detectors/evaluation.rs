@@ -8,11 +8,11 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
-use crate::diagnosis::numbers::MANY;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::{MUCH, WORTH};
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{AllocId, Allocation, EventIx, Moment};
+use crate::program::numbers::MANY;
+use crate::program::share::{MUCH, WORTH};
 use std::collections::BTreeSet;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {

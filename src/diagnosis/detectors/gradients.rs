@@ -9,8 +9,8 @@ use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::NOTABLE;
 use crate::model::{Allocation, EventIx};
+use crate::program::share::NOTABLE;
 
 /// Finished gradients that are still there after the next forward pass has begun.
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {

@@ -8,9 +8,9 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::WORTH;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, EventIx, Moment, StackId};
+use crate::program::share::WORTH;
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 
@@ -167,17 +167,16 @@ fn steps(case: &Case<'_>) -> HashMap<Vec<FrameKey>, Vec<EventIx>> {
 
 /// State for more parameters than there are.
 fn several(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Option<Finding> {
-    let mut parameters: BTreeMap<i64, i64> = BTreeMap::new();
-    for a in case.live_of(Category::Parameter) {
-        *parameters.entry(a.size).or_default() += 1;
-    }
+    let parameters = case.sizes(case.live_of(Category::Parameter));
     let states = by_step(case, states);
     let mut covered: BTreeMap<i64, i64> = BTreeMap::new();
     for (size, count) in states.iter().flat_map(State::covered) {
         *covered.entry(size).or_default() += count;
     }
-    let is_surplus =
-        |size: i64| parameters.get(&size).is_some_and(|has| *has < covered.get(&size).copied().unwrap_or(0));
+    let is_surplus = |size: i64| {
+        let has = i64::from(parameters.count(size.unsigned_abs()));
+        0 < has && has < covered.get(&size).copied().unwrap_or(0)
+    };
     let doubled = |state: &State<'_>| {
         let blocks = state.blocks.iter().filter(|a| is_surplus(a.size));
         blocks.map(|a| a.size).saturating_sum()

@@ -6,9 +6,9 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, say};
-use crate::diagnosis::share::WORTH;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Action, Anchor, Moment, StackId};
+use crate::program::share::WORTH;
 
 const RECORD: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";
 const RECORD_ALL: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000, stacks=\"all\")";

@@ -7,8 +7,8 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::{MOST, NOTABLE};
 use crate::model::{AllocId, DeviceId, PoolKey};
+use crate::program::share::{MOST, NOTABLE};
 use std::cmp::Reverse;
 
 /// How the allocator of a device rounds, and what helps.

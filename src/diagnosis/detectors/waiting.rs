@@ -6,8 +6,8 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::TRACE;
 use crate::model::AllocId;
+use crate::program::share::TRACE;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;

@@ -6,10 +6,10 @@ use super::repeated_models::repeated_models;
 use super::source::Source;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::case::Case;
-use crate::diagnosis::numbers::SEVERAL;
-use crate::diagnosis::share::MOST;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::Allocation;
+use crate::program::numbers::SEVERAL;
+use crate::program::share::MOST;
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 use super::source::Source;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::case::Case;
-use crate::diagnosis::numbers::MANY;
 use crate::model::{Allocation, EventIx, Moment};
+use crate::program::numbers::MANY;
 use foldhash::HashSet;
 
 /// Shows which allocations a backward pass or a step may still need.

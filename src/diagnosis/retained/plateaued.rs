@@ -4,8 +4,8 @@ use super::by_source::FromSource;
 use super::source::Source;
 use crate::analysis::Category;
 use crate::diagnosis::case::Case;
-use crate::diagnosis::share::{MOST, NOTABLE};
 use crate::model::{AllocId, Allocation, Moment};
+use crate::program::share::{MOST, NOTABLE};
 use foldhash::{HashMap, HashSet};
 
 /// The number of live allocations of a source, now and a while ago.

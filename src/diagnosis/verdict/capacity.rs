@@ -9,9 +9,9 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_SITES, Role, Site, StackBytes};
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, name, say};
-use crate::diagnosis::share::MUCH;
 use crate::diagnosis::words::Words;
 use crate::model::CONF_VARIABLES;
+use crate::program::share::MUCH;
 use std::cmp::Reverse;
 
 /// Devices with less memory than this, in bytes, are rare: something else may hold the rest.

@@ -6,7 +6,7 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::Role;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, name, say};
-use crate::diagnosis::share::{MUCH, NOTABLE, TRACE};
+use crate::program::share::{MUCH, NOTABLE, TRACE};
 use std::cmp::Reverse;
 
 /// A headline with more categories than this is no headline.

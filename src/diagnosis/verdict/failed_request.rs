@@ -4,10 +4,10 @@ use crate::diagnosis::case::{Case, Shortage, largest_by_repetition};
 use crate::diagnosis::cause::Pieces;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
-use crate::diagnosis::numbers::{MANY, SEVERAL};
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::diagnosis::words::Words;
 use crate::model::{Action, EventIx, StackId};
+use crate::program::numbers::{MANY, SEVERAL};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Code that records so that an OOM can be explained, also one that the program catches.

@@ -7,8 +7,8 @@ use crate::diagnosis::finding::{Finding, Role, Severity, command};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::retained::{self, Retained};
 use crate::diagnosis::sentence::{Sentence, name, say};
-use crate::diagnosis::share::MUCH;
 use crate::model::{Anchor, DeviceId, Moment, OomEvent};
+use crate::program::share::MUCH;
 
 /// The verdict that no request failed at the moment, and how far that is good news.
 pub(super) fn nothing_failed(case: &Case<'_>, retained: Option<&Retained>) -> Finding {

@@ -7,11 +7,11 @@ use crate::diagnosis::detectors::place::{places, sum};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_SITES, Role, Severity};
 use crate::diagnosis::findings::FindingId;
-use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::{MUCH, NEARLY_ALL, WORTH};
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, EventIx, StackId};
+use crate::program::numbers::SEVERAL;
+use crate::program::share::{MUCH, NEARLY_ALL, WORTH};
 
 /// Two or more large graphs, as of a teacher and a student, or of this iteration and the one before.
 pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
