@@ -4,17 +4,10 @@ use super::Case;
 use crate::analysis::FrameKey;
 use crate::diagnosis::finding::StackBytes;
 use crate::model::StackId;
-use crate::program::share::share;
+use crate::program::share::{MOST, SAME, share};
 use foldhash::HashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A line below which at least this share of all bytes was ever allocated is the start of the program: naming it says
-/// nothing.
-const START_SHARE: f64 = 0.98;
-
-/// A line is the main caller of some stacks if at least this share of their bytes was allocated below it.
-const MAIN_SHARE: f64 = 0.6;
 
 /// Steps in which scores are compared.
 const SCORE_STEPS: f64 = 10.0;
@@ -50,7 +43,8 @@ pub(in crate::diagnosis) fn callers_of(case: &Case<'_>, stacks: &[StackBytes]) -
     for (key, caller) in &mut callers {
         let below = allocated.by_line.get(key).copied().unwrap_or(0);
         caller.share = share(caller.bytes, below.max(caller.bytes));
-        caller.is_start = START_SHARE <= share(below, allocated.all);
+        // Naming the start of the program says nothing.
+        caller.is_start = SAME.is_reached(below, allocated.all);
     }
     let mut callers: Vec<Caller> = callers.into_values().collect();
     callers.sort_by_key(|caller| (caller.is_start, Reverse(caller.bytes), caller.depth, caller.key));
@@ -97,7 +91,7 @@ pub(in crate::diagnosis) fn leading(case: &Case<'_>, stacks: &[StackBytes], amon
 /// in a loop of the program.
 pub(in crate::diagnosis) fn main_caller(case: &Case<'_>, stacks: &[StackBytes]) -> Option<Caller> {
     let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
-    let is_main = |caller: &Caller| !caller.is_start && MAIN_SHARE <= share(caller.bytes, all);
+    let is_main = |caller: &Caller| !caller.is_start && MOST.is_reached(caller.bytes, all);
     let callers = callers_of(case, stacks).into_iter().filter(is_main);
     callers.max_by_key(|caller| (caller.depth, Reverse(caller.key)))
 }

@@ -9,7 +9,7 @@ mod other_than_retained;
 mod outside;
 
 pub(super) use other_than_retained::{Pieces, pieces};
-pub(super) use outside::{Outside, OutsideBasis, larger_device};
+pub(super) use outside::{Outside, OutsideBasis, USUAL_DEVICE_BYTES, larger_device};
 
 use super::answered::Answered;
 use super::case::{Case, FreePiece, Shortage};

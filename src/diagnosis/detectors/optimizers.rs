@@ -17,9 +17,6 @@ use std::collections::BTreeMap;
 /// State is unused after this many times as many backward passes as ever came between two of its steps.
 const IDLE_FACTOR: usize = 2;
 
-/// Fewer backward passes without a step of the optimizer show nothing.
-const MIN_IDLE: usize = 2;
-
 /// The state that one own path made: that of one optimizer, as far as the program's lines tell.
 #[derive(Default)]
 struct State<'a> {
@@ -91,7 +88,7 @@ fn unused(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Optio
         let counts: Vec<usize> = own.iter().map(|&step| count_until(step)).collect();
         let longest = counts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let idle = backwards.len() - counts.last().copied().unwrap_or(backwards.len());
-        (longest * IDLE_FACTOR).max(MIN_IDLE) <= idle
+        longest.max(1) * IDLE_FACTOR <= idle
     };
     let idle = states.iter().filter(|(path, _)| is_idle(path));
     let blocks: Vec<&Allocation> = idle.flat_map(|(_, state)| state.blocks.iter().copied()).collect();

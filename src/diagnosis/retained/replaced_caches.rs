@@ -4,6 +4,7 @@
 use crate::analysis::Category;
 use crate::diagnosis::case::Case;
 use crate::model::{AllocId, Allocation, Moment, StackId};
+use crate::program::share::MOST;
 use foldhash::{HashMap, HashSet};
 
 /// The caches that one repetition made at a stack.
@@ -49,7 +50,7 @@ impl ReplacedCaches {
 
 /// Whether a repetition replaced most caches of the one before.
 fn carries(before: &Made, next: &Made) -> bool {
-    before.count <= next.replaced.saturating_mul(2)
+    MOST.is_reached(next.replaced, before.count)
 }
 
 /// The repetitions whose caches the next one did not replace, although it has had the time.

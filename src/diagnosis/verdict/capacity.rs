@@ -4,18 +4,15 @@ use super::failed_request::{extension, request_stack, with_rounding};
 use crate::analysis::{Category, CategoryBytes, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::{Case, Shortage, add_sites, by_stack, callers_of, main_caller};
-use crate::diagnosis::cause::larger_device;
+use crate::diagnosis::cause::{USUAL_DEVICE_BYTES, larger_device};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_SITES, Role, Site, StackBytes};
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::diagnosis::words::Words;
 use crate::model::CONF_VARIABLES;
-use crate::program::share::MUCH;
+use crate::program::share::{MOST, MUCH};
 use std::cmp::Reverse;
-
-/// Devices with less memory than this, in bytes, are rare: something else may hold the rest.
-const USUAL_DEVICE_BYTES: i64 = 6 << 30;
 
 /// The statement: what the memory consists of, and below which line most of it was made.
 pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> Sentence {
@@ -36,7 +33,7 @@ pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> Sentence {
         );
     }
     let line = site_of(case, shortage, first.category).map(|site| {
-        if first.bytes / 2 < site.bytes {
+        if MOST.is_exceeded(site.bytes, first.bytes) {
             return say!(", most below {}", place(site));
         }
         say!(", {} below {}", figure::bytes(site.bytes).of(first.bytes), place(site))
@@ -67,14 +64,14 @@ fn request(case: &Case<'_>, shortage: &Shortage) -> StackBytes {
 fn site_of(case: &Case<'_>, shortage: &Shortage, category: Category) -> Option<Site> {
     let stacks = by_stack(case.live_of(category).map(|a| (a.stack, a.size)));
     let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
-    let callers = callers_of(case, &stacks).into_iter().filter(|caller| all / 2 < caller.bytes);
+    let callers = callers_of(case, &stacks).into_iter().filter(|caller| MOST.is_exceeded(caller.bytes, all));
     let caller = callers.min_by_key(|caller| (caller.depth, Reverse(caller.bytes), caller.key));
     let site = caller.map(|caller| case.code.site(caller.key, caller.bytes, caller.count, Role::Live));
     let sites = case.code.sites(&stacks, Role::Live);
     let best = site.or_else(|| sites.first().cloned())?;
     let asked = case.code.sites(&[request(case, shortage)], Role::Requested);
     let has_asked = |site: &&Site| asked.iter().any(|asked| asked.place() == site.place());
-    let is_alike = |site: &&Site| best.bytes / 2 <= site.bytes;
+    let is_alike = |site: &&Site| MOST.is_reached(site.bytes, best.bytes);
     Some(sites.iter().find(|site| has_asked(site) && is_alike(site)).cloned().unwrap_or(best))
 }
 
