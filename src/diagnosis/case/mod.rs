@@ -29,6 +29,7 @@ use crate::program::share::WORTH;
 use crate::program::{Run, Sizes, Workload};
 use crate::simulator::{ExpandableSegments, Settings};
 use repetitions::Repetitions;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// The question that a diagnosis answers, besides the recording.
@@ -208,10 +209,12 @@ impl<'a> Case<'a> {
         waiting.collect()
     }
 
-    /// The category with most bytes.
-    pub(super) fn largest_category(&self) -> Option<(Category, i64)> {
-        let bytes = self.by_category.iter().map(|of| (of.category, of.bytes));
-        bytes.filter(|&(_, bytes)| 0 < bytes).max_by_key(|&(_, bytes)| bytes)
+    /// The live bytes of each category that has some, most first.
+    pub(super) fn largest_categories(&self) -> Vec<CategoryBytes> {
+        let mut categories: Vec<CategoryBytes> =
+            self.by_category.iter().filter(|of| 0 < of.bytes).copied().collect();
+        categories.sort_by_key(|of| Reverse(of.bytes));
+        categories
     }
 
     /// Live bytes of parameters, optimizer state and gradients, which a model in training takes whatever the batch. No
@@ -264,7 +267,12 @@ impl<'a> Case<'a> {
 
     /// The live bytes of each stack, most first.
     pub(super) fn live_stacks(&self) -> Vec<StackBytes> {
-        by_stack(self.live.iter().map(|a| (a.stack, a.size)))
+        self.stacks_of(self.live.iter().map(|a| a.id))
+    }
+
+    /// The bytes of some allocations by stack, most first.
+    pub(super) fn stacks_of(&self, ids: impl IntoIterator<Item = AllocId>) -> Vec<StackBytes> {
+        by_stack(ids.into_iter().map(|id| (self.timeline.stack(id), self.timeline.size(id))))
     }
 
     /// An allocation.

@@ -15,9 +15,11 @@ use crate::program::share::{NEARLY_ALL, SAME};
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     let total = case.live_bytes();
-    let Some((first, bytes)) = case.largest_category() else { return Vec::new() };
-    let amount = amount(bytes, case.inferred_bytes_of(first)).of(total);
-    let title = say!("Most in use: {} with {} ({})", first.label(), amount, figure::share(bytes, total));
+    let largest = case.by_category().iter().max_by_key(|of| of.bytes).filter(|of| 0 < of.bytes);
+    let Some(first) = largest else { return Vec::new() };
+    let amount = amount(first.bytes, first.inferred_bytes).of(total);
+    let share = figure::share(first.bytes, total);
+    let title = say!("Most in use: {} with {} ({})", first.category.label(), amount, share);
     let mut finding = Finding::new(FindingId::Breakdown, Severity::Info, title);
     for of in case.by_category() {
         let [all, of_these] = keys(of.category);

@@ -3,7 +3,7 @@
 use super::place::{places, sum};
 use crate::analysis::{Category, FrameKey, ModelCall, Phase, Phases};
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::{Case, by_stack};
+use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role};
 use crate::diagnosis::findings::FindingId;
@@ -64,13 +64,10 @@ fn running(case: &Case<'_>) -> Option<Finding> {
 fn evaluation(case: &Case<'_>) -> Option<Finding> {
     let timeline = case.timeline;
     let (start, end) = last_evaluation(case)?;
-    let made: Vec<AllocId> = timeline
-        .lifetimes
-        .live_at(end)
-        .filter(|&id| start < timeline.lifetimes.start(id) && case.category(id) == Category::Activation)
-        .collect();
-    let size = |&id: &AllocId| (case.allocation(id).stack, case.allocation(id).size);
-    let stacks = by_stack(made.iter().map(size));
+    let is_made =
+        |&id: &AllocId| start < timeline.lifetimes.start(id) && case.category(id) == Category::Activation;
+    let made = timeline.lifetimes.live_at(end).filter(is_made);
+    let stacks = case.stacks_of(made);
     let lines: BTreeSet<FrameKey> =
         stacks.iter().filter_map(|row| case.code.own_path(row.stack).first().copied()).collect();
     let bytes = stacks.iter().map(|row| row.bytes).saturating_sum();
@@ -125,7 +122,7 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
     finding.evidence.bytes("gradient_bytes", "gradients from before the evaluation", sum(&gradients));
     finding.limit_inferred("activations and gradients", bytes, inferred);
     finding.evidence.events.push(since);
-    let stacks = by_stack(activations.iter().chain(&gradients).map(|a| (a.stack, a.size)));
+    let stacks = case.stacks_of(activations.iter().chain(&gradients).map(|a| a.id));
     finding.evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
     finding.evidence.stacks = stacks.into_iter().take(2).collect();
     finding.advise_code(

@@ -49,6 +49,9 @@ fn is_older(a: &Allocation, event: Option<EventIx>) -> bool {
     event.is_some_and(|event| a.alloc_event().is_none_or(|made| made < event))
 }
 
+/// Code that frees gradients after a step.
+const FREE: &str = "optimizer.step()\noptimizer.zero_grad(set_to_none=True)";
+
 /// Gradients that the step has used.
 fn outlive_the_step(case: &Case<'_>, old: &[&Allocation]) -> Finding {
     let bytes = sum(old);
@@ -60,17 +63,11 @@ fn outlive_the_step(case: &Case<'_>, old: &[&Allocation]) -> Finding {
     let mut finding = Finding::new(FindingId::GradientsNotZeroed, case.severity_of(bytes), title);
     if is_never_freed {
         finding.explain("They are older than the last backward pass, which only added to them: nothing sets them to None, since zero_grad() is never called or is told to write zeros.");
-        finding.advise_code(
-            "Free them after each step:",
-            "optimizer.step()\noptimizer.zero_grad(set_to_none=True)",
-        );
+        finding.advise_code("Free them after each step:", FREE);
         finding.limit("If gradients are meant to add up over several steps of an optimizer, they must stay.");
     } else {
         finding.explain("The step has used them, but they stay through the next forward pass, whose activations come on top: zero_grad() is called only before the next backward pass.");
-        finding.advise_code(
-            "Free them right after the step:",
-            "optimizer.step()\noptimizer.zero_grad(set_to_none=True)",
-        );
+        finding.advise_code("Free them right after the step:", FREE);
     }
     finding.evidence.part("gradient_bytes", "gradients", bytes, case.live_bytes());
     places(&mut finding, case, old);

@@ -25,7 +25,12 @@ struct State<'a> {
     by_line: BTreeMap<(FrameKey, i64), i64>,
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
+    fn add(&mut self, line: FrameKey, a: &'a Allocation) {
+        self.blocks.push(a);
+        *self.by_line.entry((line, a.size)).or_default() += 1;
+    }
+
     /// For how many parameters of each size there is state: every line of an optimizer makes one block for each.
     fn covered(&self) -> BTreeMap<i64, i64> {
         let mut covered: BTreeMap<i64, i64> = BTreeMap::new();
@@ -47,9 +52,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let mut states: BTreeMap<Vec<FrameKey>, State<'_>> = BTreeMap::new();
     for a in live {
         let Some(line) = case.code.optimizer_line(a.stack) else { continue };
-        let state = states.entry(case.code.own_path(a.stack)).or_default();
-        state.blocks.push(a);
-        *state.by_line.entry((line, a.size)).or_default() += 1;
+        states.entry(case.code.own_path(a.stack)).or_default().add(line, a);
     }
     // The path of a step that was recorded without any line of the program's own stands for no optimizer.
     states.remove(&Vec::new());
@@ -65,9 +68,7 @@ fn by_step<'a>(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'a>>) -> 
         for &a in &state.blocks {
             let Some(line) = case.code.optimizer_line(a.stack) else { continue };
             let step = a.alloc_event().map(|event| phases.partition_point(|start| start.event <= event));
-            let state = by_step.entry((path, step)).or_default();
-            state.blocks.push(a);
-            *state.by_line.entry((line, a.size)).or_default() += 1;
+            by_step.entry((path, step)).or_default().add(line, a);
         }
     }
     by_step.into_values().collect()

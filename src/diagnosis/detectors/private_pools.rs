@@ -2,7 +2,6 @@
 
 use crate::analysis::segment_state::Group;
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::by_stack;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role};
 use crate::diagnosis::findings::FindingId;
@@ -51,10 +50,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     evidence.bytes("reserved_bytes", "reserved in all", case.state.total.reserved_bytes);
     let rows = state.rows.iter().filter(|row| private(&&state.groups[row.group]));
     let blocks = rows.flat_map(|row| state.parts_of(row)).filter_map(|part| part.content.allocation());
-    let stacks = by_stack(blocks.map(|id| {
-        let allocation = case.allocation(id);
-        (allocation.stack, allocation.size)
-    }));
+    let stacks = case.stacks_of(blocks);
     evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
     evidence.stacks = stacks.into_iter().take(2).collect();
     finding.advise_code(

@@ -1,7 +1,6 @@
 //! Blocks that were given back and wait for another stream (`record_stream`).
 
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::by_stack;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
 use crate::diagnosis::findings::FindingId;
@@ -29,10 +28,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     if severity == Severity::Warning {
         finding.explain("They are as large as what the failed request lacked.");
     }
-    let stacks = by_stack(waiting.iter().map(|&id| {
-        let allocation = case.allocation(id);
-        (allocation.stack, allocation.size)
-    }));
+    let stacks = case.stacks_of(waiting.iter().copied());
     let evidence = &mut finding.evidence;
     evidence.part("awaiting_bytes", "waiting for a stream", bytes, total.active_rounded_bytes());
     evidence.count("awaiting_blocks", "blocks", total.awaiting_blocks);

@@ -77,9 +77,7 @@ fn site_of(case: &Case<'_>, shortage: &Shortage, category: Category) -> Option<S
 
 /// The largest category, and the next if it is large as well.
 fn largest(case: &Case<'_>) -> [Option<CategoryBytes>; 2] {
-    let mut categories: Vec<CategoryBytes> = case.by_category().to_vec();
-    categories.sort_by_key(|of| Reverse(of.bytes));
-    let mut categories = categories.into_iter().filter(|of| 0 < of.bytes);
+    let mut categories = case.largest_categories().into_iter();
     let is_large = |of: &CategoryBytes| MUCH.is_reached(of.bytes, case.live_bytes());
     [categories.next(), categories.next().filter(is_large)]
 }
