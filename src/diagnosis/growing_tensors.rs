@@ -66,7 +66,7 @@ impl GrowingTensors {
             repetitions: main.sizes.len(),
             noun: case
                 .repetitions
-                .noun(series.iter().filter_map(|one| case.allocation(one.id).alloc_event())),
+                .noun(series.iter().filter_map(|one| case.timeline.allocation(one.id).alloc_event())),
             stacks: series
                 .iter()
                 .map(|series| StackBytes { stack: series.stack, bytes: series.last_size(), count: 1 })

@@ -274,9 +274,4 @@ impl<'a> Case<'a> {
     pub(super) fn stacks_of(&self, ids: impl IntoIterator<Item = AllocId>) -> Vec<StackBytes> {
         by_stack(ids.into_iter().map(|id| (self.timeline.stack(id), self.timeline.size(id))))
     }
-
-    /// An allocation.
-    pub(super) fn allocation(&self, id: AllocId) -> Allocation {
-        self.timeline.allocation(id)
-    }
 }

@@ -11,9 +11,6 @@ use foldhash::{HashMap, HashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The most stacks that are tried as the loop's, the rarest first: each costs a pass over all events.
-const MAX_TRIED_STACKS: usize = 32;
-
 /// Calls after the last backward pass wait for no backward pass if there are more of them than this times the most that
 /// one ever followed, and batches were loaded more often by as much: else the program may call its model for every token, and have
 /// a longer text.
@@ -173,43 +170,24 @@ fn forward_runs(timeline: &Timeline, phases: &Phases) -> Vec<ForwardRun> {
     runs
 }
 
-/// The repetitions of a program that calls no model: they begin where one stack allocates again after something was freed.
+/// The repetitions of a program that calls no model: they begin where one stack, the rarest that does, allocates again after
+/// something was freed.
 fn of_a_stack(timeline: &Timeline) -> Vec<EventIx> {
-    let events = 0..timeline.events.len() as u32;
-    let mut stacks: Vec<(usize, StackId)> = counts(timeline, events.clone())
-        .into_iter()
-        .filter(|&(_, count)| SEVERAL < count)
-        .map(|(stack, count)| (count, stack))
-        .collect();
-    stacks.sort_unstable();
-    let frees_within = |pair: &&[EventIx]| {
-        let mut between = (pair[0].0..pair[1].0).map(EventIx);
-        between.any(|ix| timeline.events.action(ix) == Action::FreeCompleted)
-    };
-    let starts = |&(_, stack): &(usize, StackId)| {
-        let starts = starts_of(timeline, events.clone(), stack);
-        let with_frees = starts.windows(2).filter(frees_within).count();
-        // Memory that is only filled, as by building a model, is no loop.
-        MUCH.is_reached(with_frees, starts.len()).then_some(starts)
-    };
-    stacks.iter().take(MAX_TRIED_STACKS).find_map(starts).unwrap_or_default()
-}
-
-/// Number of allocations of each stack.
-fn counts(timeline: &Timeline, events: Range<u32>) -> HashMap<StackId, usize> {
-    let mut counts: HashMap<StackId, usize> = HashMap::default();
-    for ix in allocs(timeline, events) {
-        *counts.entry(timeline.events.stack(ix)).or_default() += 1;
+    let events = &timeline.events;
+    let mut by_stack: HashMap<StackId, Vec<EventIx>> = HashMap::default();
+    for ix in events.indices().filter(|&ix| events.action(ix) == Action::Alloc) {
+        by_stack.entry(events.stack(ix)).or_default().push(ix);
     }
-    counts.remove(&StackId::EMPTY);
-    counts
-}
-
-/// The allocations of a stack.
-fn starts_of(timeline: &Timeline, events: Range<u32>, stack: StackId) -> Vec<EventIx> {
-    allocs(timeline, events).filter(|&ix| timeline.events.stack(ix) == stack).collect()
-}
-
-fn allocs(timeline: &Timeline, events: Range<u32>) -> impl Iterator<Item = EventIx> + '_ {
-    events.map(EventIx).filter(|&ix| timeline.events.action(ix) == Action::Alloc)
+    by_stack.retain(|&stack, starts| stack != StackId::EMPTY && SEVERAL < starts.len());
+    let mut by_stack: Vec<(StackId, Vec<EventIx>)> = by_stack.into_iter().collect();
+    by_stack.sort_unstable_by_key(|(stack, starts)| (starts.len(), *stack));
+    let frees: Vec<EventIx> =
+        events.indices().filter(|&ix| events.action(ix) == Action::FreeCompleted).collect();
+    let frees_within = |pair: &&[EventIx]| {
+        frees.get(frees.partition_point(|free| *free < pair[0])).is_some_and(|free| *free < pair[1])
+    };
+    // Memory that is only filled, as by building a model, is no loop.
+    let is_loop =
+        |starts: &Vec<EventIx>| MUCH.is_reached(starts.windows(2).filter(frees_within).count(), starts.len());
+    by_stack.into_iter().map(|(_, starts)| starts).find(is_loop).unwrap_or_default()
 }

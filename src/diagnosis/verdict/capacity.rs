@@ -3,7 +3,7 @@
 use super::failed_request::{extension, request_stack, with_rounding};
 use crate::analysis::{Category, CategoryBytes, Phase};
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::{Case, Shortage, add_sites, by_stack, callers_of, main_caller};
+use crate::diagnosis::case::{Among, Case, Shortage, add_sites, by_stack, callers_of, main_caller};
 use crate::diagnosis::cause::{USUAL_DEVICE_BYTES, larger_device};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_SITES, Role, Site, StackBytes};
@@ -64,7 +64,9 @@ fn request(case: &Case<'_>, shortage: &Shortage) -> StackBytes {
 fn site_of(case: &Case<'_>, shortage: &Shortage, category: Category) -> Option<Site> {
     let stacks = by_stack(case.live_of(category).map(|a| (a.stack, a.size)));
     let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
-    let callers = callers_of(case, &stacks).into_iter().filter(|caller| MOST.is_exceeded(caller.bytes, all));
+    let callers = callers_of(case, &stacks, Among::Made)
+        .into_iter()
+        .filter(|caller| MOST.is_exceeded(caller.bytes, all));
     let caller = callers.min_by_key(|caller| (caller.depth, Reverse(caller.bytes), caller.key));
     let site = caller.map(|caller| case.code.site(caller.key, caller.bytes, caller.count, Role::Live));
     let sites = case.code.sites(&stacks, Role::Live);
