@@ -5,7 +5,7 @@ use super::output::{Destination, TextOrJson};
 use super::select::{Capacity, OneDevice, Opened, Source};
 use super::stderr;
 use crate::model::{DeviceId, Timeline};
-use crate::program::Run;
+use crate::program::{Run, Workload};
 use crate::remedies::{Predictions, Scene, UnknownId, Wanted, ids, predict};
 use crate::report::{self, RemediesReport};
 use crate::simulator::Subject;
@@ -81,8 +81,8 @@ pub(super) fn write(
     let timeline = timeline(recording, args)?;
     let attribution = recording.attribution(timeline);
     let subject = Subject::new(&recording.snapshot, timeline);
-    let run = Run { snapshot: &recording.snapshot, timeline, attribution: &attribution };
-    let scene = Scene::new(run, &subject, subject.device().with_capacity(args.capacity.bytes));
+    let workload = Workload::of(Run { snapshot: &recording.snapshot, timeline, attribution: &attribution });
+    let scene = Scene::new(&workload, &subject, subject.device().with_capacity(args.capacity.bytes));
     let predictions = predict(&scene, &only);
     for id in &predictions.not_offered {
         notice(&format!("{id} is not known to apply to this recording"));

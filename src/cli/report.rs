@@ -7,11 +7,12 @@ use super::ranks;
 use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
 use super::stderr;
 use crate::analysis::{At, Attribution, UserRules, module_table};
-use crate::diagnosis::{DiagnosisRequest, OomMessage, diagnose};
+use crate::diagnosis::{DiagnosisRequest, OomMessage, diagnose_workload};
 use crate::export::report_parts;
 use crate::load::{Input, notes_beside, read_text};
 use crate::model::{DeviceId, Timeline};
 use crate::notes::{MAX_FILE_BYTES, Note, NotesFile, read_notes};
+use crate::program::{Run, Workload};
 use crate::remedies::{Progress, predict_all_while};
 use crate::report::ranks as words;
 use crate::report::{Document, PageParts, ReportInput, TextDetail};
@@ -178,9 +179,10 @@ fn contents(
     let (snapshot, timeline) = (&*recording.snapshot, selected.timeline);
     let attribution = recording.attribution(timeline);
     let request = DiagnosisRequest { at: Some(selected.at), device_memory: args.capacity.bytes, message };
-    let diagnosis = diagnose(snapshot, timeline, &attribution, request)
-        .map_err(|error| no_moment(recording.file, error))?;
-    let predict = || predict_all_while(snapshot, timeline, &attribution, args.capacity.bytes, progress);
+    let workload = Workload::of(Run { snapshot, timeline, attribution: &attribution });
+    let diagnosis =
+        diagnose_workload(&workload, request).map_err(|error| no_moment(recording.file, error))?;
+    let predict = || predict_all_while(&workload, args.capacity.bytes, progress);
     let remedies = (!args.left_out.no_remedies).then(predict).flatten();
     let modules = module_table(snapshot, timeline, &attribution, selected.moment);
     let notes = if args.left_out.no_notes { Vec::new() } else { notes_about(recording) };

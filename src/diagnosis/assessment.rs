@@ -9,12 +9,10 @@ use super::growing_tensors::GrowingTensors;
 use super::pinning::Pinning;
 use super::retained::Retained;
 use super::sentence::say;
-use super::share::MUCH;
 use crate::analysis::Category;
 use crate::model::{AllocId, Allocation};
-use crate::program::Workload;
+use crate::program::share::MUCH;
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
 /// A case with the conclusions that several findings rest on, each of them found once.
 #[derive(Debug)]
@@ -33,7 +31,6 @@ pub(super) struct Assessment<'a> {
     pub(super) cause: Option<Cause>,
     /// The questions that were asked to find out.
     asked: Vec<Answered>,
-    workload: OnceLock<Workload<'a>>,
 }
 
 impl<'a> Assessment<'a> {
@@ -47,21 +44,7 @@ impl<'a> Assessment<'a> {
             .as_ref()
             .map(|shortage| Cause::of(case, shortage, failed.as_ref(), retained.as_ref(), growing.as_ref()));
         let (cause, asked) = why.map_or((None, Vec::new()), |(cause, asked)| (Some(cause), asked));
-        Self {
-            case,
-            failed,
-            retained,
-            growing,
-            pinning: Pinning::of(case),
-            cause,
-            asked,
-            workload: OnceLock::new(),
-        }
-    }
-
-    /// What the program does, which is found when it is asked for first.
-    pub(super) fn workload(&self) -> &Workload<'a> {
-        self.workload.get_or_init(|| Workload::of(self.case.run()))
+        Self { case, failed, retained, growing, pinning: Pinning::of(case), cause, asked }
     }
 
     /// Whether the verdict is a leak.

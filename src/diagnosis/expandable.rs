@@ -2,11 +2,8 @@
 
 use super::case::Case;
 use crate::model::EventIx;
+use crate::program::share::SAME;
 use crate::simulator::{ExpandableSegments, Outcome, Reach, Subject};
-
-/// The simulation only counts if it reproduces at least this share of the recorded events: a reader cannot judge how
-/// far to trust it.
-const LEAST_SHARE: f64 = 0.99;
 
 /// What happens to the recorded requests with expandable segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +31,9 @@ impl Expandable {
             return None;
         }
         let subject = Subject::new(case.snapshot, case.timeline);
+        // A reader cannot judge how far to trust it, so it has to reproduce the recording.
         let fidelity = subject.fidelity();
-        if fidelity.events == 0 || fidelity.share() < LEAST_SHARE {
+        if !SAME.is_reached(fidelity.identical, fidelity.events) {
             return None;
         }
         let mut settings = subject.recorded_settings().clone();

@@ -128,7 +128,7 @@ pub(super) fn counted(n: usize, noun: &'static str) -> Figure {
 
 /// The share of some bytes in others, in percent.
 pub(super) fn share(part_bytes: i64, whole_bytes: i64) -> Figure {
-    ratio(super::share::share(part_bytes, whole_bytes))
+    ratio(crate::program::share::share(part_bytes, whole_bytes))
 }
 
 /// A share that does not come from two numbers of bytes, from 0 to 1.

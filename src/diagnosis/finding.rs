@@ -3,9 +3,9 @@
 use super::figure::{self, Figure};
 use super::findings::FindingId;
 use super::sentence::Sentence;
-use super::share::share;
 use crate::analysis::segment_state::GroupKey;
 use crate::model::{AllocId, EventIx, StackId};
+use crate::program::share::share;
 use crate::units;
 
 /// Lines of code that a verdict names, at most: as many as fit on a screen with the rest.

@@ -1,14 +1,13 @@
 //! Tensors that are replaced by larger ones in every repetition, as `queue = torch.cat([queue, keys])` does.
 
-use super::case::{Case, Noun};
+use super::case::{Case, Noun, largest_by_repetition};
 use super::finding::StackBytes;
-use super::numbers::{MANY, SEVERAL};
-use super::share::{MOST, MUCH, SAME, TRACE};
 use super::sum::SaturatingSum as _;
 use crate::analysis::{Category, Phase};
-use crate::model::{AllocId, Allocation, Moment, StackId};
+use crate::model::{AllocId, Allocation, StackId};
+use crate::program::numbers::{MANY, SEVERAL};
+use crate::program::share::{MOST, MUCH, SAME, TRACE};
 use foldhash::HashMap;
-use std::collections::BTreeMap;
 
 /// The tensors that get larger in every repetition, by the same amount each time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +66,7 @@ impl GrowingTensors {
             repetitions: main.sizes.len(),
             noun: case
                 .repetitions
-                .noun(series.iter().filter_map(|one| case.allocation(one.id).alloc_event())),
+                .noun(series.iter().filter_map(|one| case.timeline.allocation(one.id).alloc_event())),
             stacks: series
                 .iter()
                 .map(|series| StackBytes { stack: series.stack, bytes: series.last_size(), count: 1 })
@@ -106,10 +105,11 @@ impl Series {
 /// The sizes that the stacks of live blocks allocated over the repetitions.
 fn candidates(case: &Case<'_>) -> Vec<Series> {
     let live = growable(case);
-    if live.is_empty() || !(has_steps(case) || has_loads(case)) {
+    let has_steps = SEVERAL <= case.starts_of(Phase::Optimizer).count();
+    if live.is_empty() || !(has_steps || has_loads(case)) {
         return Vec::new();
     }
-    let mut largest = largest_by_repetition(case, &live);
+    let mut largest = largest_by_repetition(case, |stack| live.contains_key(&stack));
     let timeline = case.timeline;
     let outlives = |pair: &[AllocId]| {
         timeline.gone(pair[0]).is_none_or(|gone| timeline.lifetimes.start(pair[1]) <= gone)
@@ -131,12 +131,11 @@ fn growable(case: &Case<'_>) -> HashMap<StackId, AllocId> {
         TRACE.is_reached(a.size, case.live_bytes()) || case.category(a.id) == Category::Input
     };
     for a in case.live.iter().filter(|a| a.stack != StackId::EMPTY && counts(a)) {
-        let is_new = a.alloc_event().and_then(|event| case.repetitions.index_of(event)).is_some();
         let grows_on_purpose = matches!(
             case.category(a.id),
             Category::Parameter | Category::OptimizerState | Category::KvCache | Category::GraphPool
         );
-        if is_new && !grows_on_purpose {
+        if case.repetition_of(a).is_some() && !grows_on_purpose {
             // Live blocks are ordered by size, so the first of a stack is its largest.
             live.entry(a.stack).or_insert(a.id);
         }
@@ -144,42 +143,10 @@ fn growable(case: &Case<'_>) -> HashMap<StackId, AllocId> {
     live
 }
 
-/// The largest allocation of each repetition until the moment, by stack.
-fn largest_by_repetition(
-    case: &Case<'_>,
-    stacks: &HashMap<StackId, AllocId>,
-) -> HashMap<StackId, BTreeMap<usize, AllocId>> {
-    let timeline = case.timeline;
-    let mut made: HashMap<StackId, BTreeMap<usize, AllocId>> = HashMap::default();
-    for id in timeline.ids() {
-        let start = timeline.lifetimes.start(id);
-        let stack = timeline.stack(id);
-        if case.moment < start || !stacks.contains_key(&stack) {
-            continue;
-        }
-        let Some(index) = case.repetitions.index_at(start) else { continue };
-        let largest = made.entry(stack).or_default().entry(index).or_insert(id);
-        if timeline.size(*largest) < timeline.size(id) {
-            *largest = id;
-        }
-    }
-    made
-}
-
 /// Whether a batch is loaded for each call of a model: then these are no steps of one generation, which grows by design.
 fn has_loads(case: &Case<'_>) -> bool {
-    let starts = case.phases().phases.iter();
-    let before = starts.filter(|start| Moment::after(start.event) <= case.moment);
-    let loads = before.filter(|start| start.phase == Phase::Data).count();
-    let calls = case.phases().calls.iter().filter(|call| Moment::after(call.event) <= case.moment).count();
-    MANY.max(calls) <= loads.saturating_add(1)
-}
-
-/// Whether an optimizer steps repeatedly until the moment.
-fn has_steps(case: &Case<'_>) -> bool {
-    let starts = case.phases().phases.iter();
-    let before = starts.filter(|start| Moment::after(start.event) <= case.moment);
-    SEVERAL <= before.filter(|start| start.phase == Phase::Optimizer).count()
+    let calls = case.phases().calls.iter().filter(|call| call.event.0 < case.moment.0).count();
+    MANY.max(calls) <= case.starts_of(Phase::Data).count() + 1
 }
 
 #[cfg(test)]

@@ -20,12 +20,10 @@ mod findings;
 mod growing_tensors;
 mod inferred;
 mod left_behind;
-mod numbers;
 mod oom_message;
 mod pinning;
 mod retained;
 mod sentence;
-mod share;
 mod sum;
 mod verdict;
 mod words;
@@ -44,6 +42,7 @@ pub use sentence::Sentence;
 
 use crate::analysis::{Attribution, MomentError, Position};
 use crate::model::{DeviceId, Moment, Snapshot, Timeline};
+use crate::program::{Run, Workload};
 use assessment::Assessment;
 use case::Case;
 use std::cmp::Reverse;
@@ -89,7 +88,19 @@ pub fn diagnose(
     attribution: &Attribution,
     request: DiagnosisRequest,
 ) -> Result<Diagnosis, MomentError> {
-    let case = Case::new(snapshot, timeline, attribution, request)?;
+    diagnose_workload(&Workload::of(Run { snapshot, timeline, attribution }), request)
+}
+
+/// As [`diagnose`], where what the program does is known already.
+///
+/// # Errors
+/// If the requested moment does not exist on the device.
+pub fn diagnose_workload(
+    workload: &Workload<'_>,
+    request: DiagnosisRequest,
+) -> Result<Diagnosis, MomentError> {
+    let Run { timeline, attribution, .. } = workload.computation.run;
+    let case = Case::new(workload, request)?;
     let assessment = Assessment::of(&case);
     let mut others = detectors::detect(&assessment);
     // The sort is stable, so findings that matter equally stay in the order of the detectors.

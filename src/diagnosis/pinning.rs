@@ -2,12 +2,12 @@
 
 use super::case::{Case, by_stack};
 use super::finding::StackBytes;
-use super::share::MUCH;
 use super::sum::SaturatingSum as _;
 use crate::analysis::segment_state::{Content, Part, Row};
 use crate::diagnosis::figure;
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::model::AllocId;
+use crate::program::share::MUCH;
 use std::cmp::Reverse;
 
 /// The pinned segments of a segment map, and the blocks that pin them.

@@ -15,23 +15,12 @@ pub struct Sentence {
 
 impl Sentence {
     /// Fill the gaps of a template; [`say!`] checks at compile time that there are as many gaps as pieces.
-    pub(super) fn new(template: &'static str, pieces: Vec<Piece>) -> Self {
+    pub(super) fn new(template: &'static str, pieces: Vec<Self>) -> Self {
         let mut out = Self::default();
         let mut words = template.split("{}");
         out.text.push_str(words.next().unwrap_or_default());
         for (piece, words) in pieces.into_iter().zip(words) {
-            match piece {
-                Piece::Words(text) => out.text.push_str(text),
-                Piece::Name(Name(text)) => out.text.push_str(&text),
-                Piece::Figure(figure) => {
-                    out.text.push_str(&figure.text());
-                    out.figures.push(figure);
-                }
-                Piece::Sentence(part) => {
-                    out.text.push_str(&part.text);
-                    out.figures.extend(part.figures);
-                }
-            }
+            out.push(piece);
             out.text.push_str(words);
         }
         out
@@ -44,10 +33,14 @@ impl Sentence {
             if 0 < i {
                 out.text.push_str(separator);
             }
-            out.text.push_str(&part.text);
-            out.figures.extend(part.figures);
+            out.push(part);
         }
         out
+    }
+
+    fn push(&mut self, part: Self) {
+        self.text.push_str(&part.text);
+        self.figures.extend(part.figures);
     }
 
     /// The same within another sentence: without a capital at its start.
@@ -95,42 +88,21 @@ pub(super) fn name(text: impl Into<String>) -> Name {
     Name(text.into())
 }
 
-/// A part of a sentence.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Piece {
-    Words(&'static str),
-    Name(Name),
-    Figure(Figure),
-    Sentence(Sentence),
-}
-
-impl From<&'static str> for Piece {
-    fn from(words: &'static str) -> Self {
-        Self::Words(words)
+impl From<Name> for Sentence {
+    fn from(Name(text): Name) -> Self {
+        Self { text, figures: Vec::new() }
     }
 }
 
-impl From<Name> for Piece {
-    fn from(name: Name) -> Self {
-        Self::Name(name)
-    }
-}
-
-impl From<Figure> for Piece {
+impl From<Figure> for Sentence {
     fn from(figure: Figure) -> Self {
-        Self::Figure(figure)
+        Self { text: figure.text(), figures: vec![figure] }
     }
 }
 
-impl From<Sentence> for Piece {
-    fn from(sentence: Sentence) -> Self {
-        Self::Sentence(sentence)
-    }
-}
-
-impl From<Option<Sentence>> for Piece {
-    fn from(sentence: Option<Sentence>) -> Self {
-        Self::Sentence(sentence.unwrap_or_default())
+impl From<Option<Self>> for Sentence {
+    fn from(sentence: Option<Self>) -> Self {
+        sentence.unwrap_or_default()
     }
 }
 
@@ -156,7 +128,7 @@ macro_rules! say {
         }
         $crate::diagnosis::sentence::Sentence::new(
             $template,
-            vec![$($crate::diagnosis::sentence::Piece::from($piece)),*],
+            vec![$($crate::diagnosis::sentence::Sentence::from($piece)),*],
         )
     }};
 }

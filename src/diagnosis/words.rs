@@ -21,40 +21,24 @@ pub(super) struct Words {
 
 impl Words {
     pub(super) fn of(accelerator: Accelerator) -> Self {
-        match accelerator {
-            Accelerator::Cuda => Self {
-                api: "CUDA",
-                module: "torch.cuda",
-                monitor: "nvidia-smi",
-                malloc: "cudaMalloc",
-                collectives: "NCCL",
-                kernels: "cuDNN and cuBLAS",
-            },
-            Accelerator::Rocm => Self {
-                api: "HIP",
-                module: "torch.cuda",
-                monitor: "rocm-smi --showpids",
-                malloc: "hipMalloc",
-                collectives: "RCCL",
-                kernels: "MIOpen and hipBLAS",
-            },
-            Accelerator::Xpu => Self {
-                api: "XPU",
-                module: "torch.xpu",
-                monitor: "xpu-smi ps",
-                malloc: "sycl::aligned_alloc_device",
-                collectives: "oneCCL",
-                kernels: "oneDNN and oneMKL",
-            },
-            Accelerator::Npu => Self {
-                api: "NPU",
-                module: "torch.npu",
-                monitor: "npu-smi info",
-                malloc: "aclrtMallocAlign32",
-                collectives: "HCCL",
-                kernels: "CANN",
-            },
-        }
+        let [api, module, monitor, malloc, collectives, kernels] = match accelerator {
+            Accelerator::Cuda => {
+                ["CUDA", "torch.cuda", "nvidia-smi", "cudaMalloc", "NCCL", "cuDNN and cuBLAS"]
+            }
+            Accelerator::Rocm => {
+                ["HIP", "torch.cuda", "rocm-smi --showpids", "hipMalloc", "RCCL", "MIOpen and hipBLAS"]
+            }
+            Accelerator::Xpu => [
+                "XPU",
+                "torch.xpu",
+                "xpu-smi ps",
+                "sycl::aligned_alloc_device",
+                "oneCCL",
+                "oneDNN and oneMKL",
+            ],
+            Accelerator::Npu => ["NPU", "torch.npu", "npu-smi info", "aclrtMallocAlign32", "HCCL", "CANN"],
+        };
+        Self { api, module, monitor, malloc, collectives, kernels }
     }
 
     /// Code for CUDA, with these devices' module.

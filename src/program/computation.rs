@@ -34,7 +34,7 @@ pub struct Computation<'a> {
 impl<'a> Computation<'a> {
     /// Look at a run.
     pub fn of(run: Run<'a>) -> Self {
-        let frames = CallFrames::of(run.snapshot);
+        let frames = CallFrames::of(&run);
         let spans = Spans::of(&run, &frames);
         let frees = Frees::of(run.timeline);
         let dependences = dependence::find(&run, &frames, &spans);

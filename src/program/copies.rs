@@ -1,121 +1,180 @@
-//! Second copies of a model, such as a moving average, a reference or a teacher.
+//! A model that is in memory twice: an average, a reference, a teacher, or weights that were loaded or copied and kept.
+//!
+//! Weights are told apart by the lines that led to them, and are those of one model if their sizes are the same. Which of two is
+//! the copy shows in how it was made or, where both were built alike, in that only one of them gets gradients.
 
-use super::run::Run;
-use super::training_steps::{TrainingStep, training_steps};
-use crate::analysis::Category;
-use crate::model::{AllocId, Moment, StackId};
-use foldhash::HashSet;
-use std::collections::BTreeMap;
+use super::numbers::SEVERAL;
+use super::run::{Run, StackSet};
+use super::share::{MOST, MUCH, NEARLY_ALL, Share};
+use super::sites::{Sites, owner_of};
+use super::sizes::Sizes;
+use crate::analysis::{Category, FrameCode, Owner};
+use crate::model::{AllocId, DeviceId, FrameId, Moment, StackId};
+use foldhash::HashMap;
+use std::cell::OnceCell;
+use std::cmp::Reverse;
 
-/// Blocks are a copy of what is trained if they cover this share of its bytes, size by size: buffers and what is frozen
-/// in the original may be missing.
-const COVERED: f64 = 0.9;
+/// Own lines that are looked at, from where the program starts inwards: one of them calls for each of the copies.
+const MAX_DEPTH: usize = 8;
 
-/// Copies are made in the order of what is copied if this share of neighbours agrees: a module's own parameters come before
-/// those of its parts in one, and behind them in the other.
-const IN_ORDER: f64 = 0.75;
+/// How a copy was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyKind {
+    /// By `copy.deepcopy` of a module.
+    ModuleCopied,
+    /// By `copy.deepcopy` of tensors, as those of a state dict.
+    Copied,
+    /// By loading it from a file.
+    Loaded,
+    /// By the program's own code, tensor by tensor: a clone, a state dict.
+    TensorsCopied,
+    /// As a module like the first.
+    Built,
+}
 
-/// A copy of what is trained, which is not trained itself.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// A second set of a model's weights.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelCopy {
     /// Its blocks, in their order.
     pub blocks: Vec<AllocId>,
+    /// How it was made.
+    pub kind: CopyKind,
 }
 
-/// The copies of a run, in the order in which they were made: where each trained parameter has further blocks of its size.
-pub fn copies(run: &Run<'_>) -> Vec<ModelCopy> {
-    find(run).unwrap_or_default()
+/// Weights that one line led to.
+#[derive(Default)]
+struct Set {
+    blocks: Vec<AllocId>,
+    sizes: Sizes,
 }
 
-/// For each size, the blocks beyond one for each gradient. Copies are made last.
-fn find(run: &Run<'_>) -> Option<Vec<ModelCopy>> {
-    let trained = gradient_sizes(run, &training_steps(run))?;
-    let mut by_size: BTreeMap<u64, Vec<AllocId>> = BTreeMap::new();
-    for id in run.of_category(Category::Parameter).into_iter().filter(|&id| is_lasting(run, id)) {
-        by_size.entry(run.bytes(id)).or_default().push(id);
-    }
-    let (mut originals, mut copies) = (Vec::new(), Vec::<ModelCopy>::new());
-    let (mut covered, mut all) = (0u64, 0u64);
-    for (&size, &count) in &trained {
-        let blocks = by_size.get(&size).map(Vec::as_slice).unwrap_or_default();
-        let number = (blocks.len() / count.max(1)).saturating_sub(1);
-        let bytes = size.saturating_mul(count as u64);
-        all = all.saturating_add(bytes);
-        if 1 <= number {
-            covered = covered.saturating_add(bytes);
-            let (first, last) = blocks.split_at(blocks.len() - count * number);
-            originals.extend_from_slice(&first[first.len() - count..]);
-            copies.resize(copies.len().max(number), ModelCopy::default());
-            copies.iter_mut().zip(last.chunks(count)).for_each(|(copy, of_size)| copy.blocks.extend(of_size));
-        }
-    }
-    let mut blocks: Vec<AllocId> = copies.iter().flat_map(|copy| copy.blocks.iter().copied()).collect();
-    let is_copied = all != 0 && COVERED * all as f64 <= covered as f64;
-    for copy in &mut copies {
-        copy.blocks.sort_unstable();
-    }
-    (is_copied && are_made_elsewhere(run, &originals, &blocks) && is_in_order(run, originals, &mut blocks))
-        .then_some(copies)
+/// What is asked about sets of weights only where there are two that may be copies, each found once.
+struct Search<'a> {
+    run: &'a Run<'a>,
+    made: OnceCell<Made>,
+    gradients: OnceCell<Sizes>,
 }
 
-/// Whether other code made copies than what they are copies of. Else they may be parts of one model that are not trained.
-fn are_made_elsewhere(run: &Run<'_>, originals: &[AllocId], copies: &[AllocId]) -> bool {
-    let known: HashSet<StackId> = originals.iter().map(|&id| run.timeline.stack(id)).collect();
-    let is_other = |&id: &AllocId| {
-        let stack = run.timeline.stack(id);
-        stack != StackId::EMPTY && !known.contains(&stack)
+/// The stacks that show how weights were made.
+struct Made {
+    by_deepcopy: StackSet,
+    by_load_file: StackSet,
+    by_module: StackSet,
+    restored: StackSet,
+}
+
+/// A copy among what is live at a moment, of at least some share of it. Pinned memory of the host takes no room on the device.
+pub(super) fn find(run: &Run<'_>, sites: &Sites, moment: Moment, least: Share) -> Option<ModelCopy> {
+    if run.timeline.device == DeviceId::HOST {
+        return None;
+    }
+    let live: Vec<AllocId> = run.timeline.lifetimes.live_at(moment).collect();
+    let live_bytes = live.iter().fold(0u64, |sum, &id| sum.saturating_add(run.bytes(id)));
+    let is_weight = |&id: &AllocId| {
+        run.timeline.stack(id) != StackId::EMPTY
+            && matches!(run.category(id), Category::Parameter | Category::Other | Category::Unknown)
     };
-    let bytes =
-        |ids: &mut dyn Iterator<Item = AllocId>| ids.map(|id| u128::from(run.bytes(id))).sum::<u128>();
-    let all = bytes(&mut copies.iter().copied());
-    COVERED * all as f64 <= bytes(&mut copies.iter().copied().filter(is_other)) as f64
-}
-
-/// Whether copies were made in the order of what they are copies of. Of memory from before the recording, the order is not
-/// known.
-fn is_in_order(run: &Run<'_>, mut originals: Vec<AllocId>, copies: &mut [AllocId]) -> bool {
-    originals.sort_unstable();
-    copies.sort_unstable();
-    let initial = run.timeline.lifetimes.initial_count();
-    if originals.first().is_none_or(|id| id.index() < initial) {
-        return !originals.is_empty();
+    let weights: Vec<AllocId> = live.into_iter().filter(is_weight).collect();
+    let mut paths: HashMap<StackId, Vec<FrameId>> = HashMap::default();
+    for &id in &weights {
+        let stack = run.timeline.stack(id);
+        paths.entry(stack).or_insert_with(|| sites.own_path(run, stack).collect());
     }
-    let of = neighbours(run, &originals);
-    let agreeing: usize = neighbours(run, copies)
-        .iter()
-        .filter_map(|(pair, &n)| Some(n.min(of.get(pair)? * copies.len() / originals.len())))
-        .sum();
-    IN_ORDER * copies.len().saturating_sub(1) as f64 <= agreeing as f64
+    let search = Search { run, made: OnceCell::new(), gradients: OnceCell::new() };
+    (1..=MAX_DEPTH).find_map(|depth| {
+        let mut sets: HashMap<&[FrameId], Set> = HashMap::default();
+        for &id in &weights {
+            let path = paths.get(&run.timeline.stack(id)).map_or(&[][..], Vec::as_slice);
+            if !path.is_empty() {
+                let set = sets.entry(&path[..path.len().min(depth)]).or_default();
+                set.blocks.push(id);
+                set.sizes.add(run.bytes(id));
+            }
+        }
+        let mut sets: Vec<Set> = sets.into_values().collect();
+        sets.retain(|set| least.is_reached(set.sizes.bytes(), live_bytes));
+        // The one that was made later is the copy, unless only the other looks like one.
+        sets.sort_by_key(|set| Reverse(set.blocks.first().copied()));
+        search.copy_among(sets)
+    })
 }
 
-/// How often blocks of two sizes follow each other.
-fn neighbours(run: &Run<'_>, blocks: &[AllocId]) -> BTreeMap<[u64; 2], usize> {
-    let mut out = BTreeMap::new();
-    for pair in blocks.windows(2) {
-        *out.entry([run.bytes(pair[0]), run.bytes(pair[1])]).or_default() += 1;
+impl Search<'_> {
+    fn copy_among(&self, mut sets: Vec<Set>) -> Option<ModelCopy> {
+        let pairs = (0..sets.len()).flat_map(|at| (0..sets.len()).map(move |with| (at, with)));
+        let pairs = pairs.filter(|(at, with)| at != with);
+        let found: Vec<(usize, CopyKind)> =
+            pairs.filter_map(|(at, with)| Some((at, self.kind(&sets[at], &sets[with])?))).collect();
+        // How a set was made says more than which of two gets gradients.
+        let (at, kind) = *found.iter().find(|(_, kind)| *kind != CopyKind::Built).or(found.first())?;
+        Some(ModelCopy { blocks: sets.swap_remove(at).blocks, kind })
     }
-    out
+
+    /// How a set of weights was made, if it has the sizes of another, and that or its use shows that it is a copy.
+    fn kind(&self, set: &Set, other: &Set) -> Option<CopyKind> {
+        let (bytes, of) = (set.sizes.bytes(), other.sizes.bytes());
+        if !NEARLY_ALL.is_reached(set.sizes.shared_bytes(&other.sizes), bytes.min(of)) {
+            return None;
+        }
+        let made = self.made.get_or_init(|| Made::of(self.run));
+        // That of the largest block, for how all of it was made.
+        let stack = self.run.timeline.stack(*set.blocks.iter().max_by_key(|&&id| self.run.bytes(id))?);
+        if made.by_deepcopy.has(stack) {
+            // Copies of a whole training have the optimizer's state with the weights.
+            let is_module = made.by_module.has(stack);
+            return Some(if is_module { CopyKind::ModuleCopied } else { CopyKind::Copied });
+        }
+        if !MUCH.is_reached(bytes.min(of), bytes.max(of)) {
+            return None;
+        }
+        if made.restored.has(stack) || made.by_load_file.has(stack) {
+            return Some(CopyKind::Loaded);
+        }
+        if set.sizes.different() < SEVERAL {
+            return None;
+        }
+        if !made.by_module.has(stack) {
+            // What is not known to be weights may be the state of an optimizer of the program's own.
+            let is_known = |id: &AllocId| self.run.category(*id) == Category::Parameter;
+            let known = Sizes::of(self.run, set.blocks.iter().copied().filter(is_known));
+            return MOST.is_reached(known.bytes(), bytes).then_some(CopyKind::TensorsCopied);
+        }
+        // Of most bytes, each size has as many gradients as one set has blocks. Gradients on their way through the graph may have the
+        // size of some weights, too.
+        let gradients = self.gradients.get_or_init(|| most_gradients(self.run));
+        let of_one = set.sizes.bytes_of(|bytes, count| {
+            let is_of_one = (count..count + other.sizes.count(bytes)).contains(&gradients.count(bytes));
+            if is_of_one { count } else { 0 }
+        });
+        MOST.is_reached(of_one, bytes).then_some(CopyKind::Built)
+    }
 }
 
-/// Whether a block is there for most of what was recorded after it was made: no temporary that looks like a parameter.
-fn is_lasting(run: &Run<'_>, id: AllocId) -> bool {
-    let lifetimes = &run.timeline.lifetimes;
-    let last = run.timeline.events.len() as u32;
-    let start = lifetimes.start(id).0;
-    lifetimes.end(id).is_none_or(|end| (last - start) / 2 <= end.0.saturating_sub(start))
-}
-
-/// How many gradients of each size there are when a backward is over, in the pass with most; `None` if no backward was
-/// recorded.
-fn gradient_sizes(run: &Run<'_>, steps: &[TrainingStep]) -> Option<BTreeMap<u64, usize>> {
-    let lifetimes = &run.timeline.lifetimes;
-    // One that was recorded from its start on.
-    let step = steps.get(1).or(steps.first())?;
-    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-    for id in lifetimes.live_at(Moment(step.backward_end)) {
-        if run.category(id) == Category::Gradient {
-            *counts.entry(run.bytes(id)).or_default() += 1;
+impl Made {
+    fn of(run: &Run<'_>) -> Self {
+        let below_runtime = |function: &'static str| {
+            let is_one = |code: FrameCode<'_>| owner_of(code) == Owner::Runtime && code.function == function;
+            run.stacks_with_before(is_one, |code| owner_of(code) != Owner::Runtime)
+        };
+        Self {
+            by_deepcopy: below_runtime("deepcopy"),
+            by_load_file: below_runtime("load_file"),
+            by_module: run.stacks_with_before(
+                |code| owner_of(code) != Owner::User && (code.is_of_torch_nn() || code.is_of_torch_optim()),
+                |code| owner_of(code) == Owner::User,
+            ),
+            restored: run.stacks_with(|code| code.restores()),
         }
     }
-    Some(counts)
+}
+
+/// The most gradients of each size that one iteration made.
+fn most_gradients(run: &Run<'_>) -> Sizes {
+    let iterations = &run.attribution.phases.iterations;
+    let iteration = |id: AllocId| iterations.index_at(run.timeline.lifetimes.start(id));
+    let mut most = Sizes::default();
+    for of_one in run.of_category(Category::Gradient).chunk_by(|&a, &b| iteration(a) == iteration(b)) {
+        most.raise_to(&Sizes::of(run, of_one.iter().copied()));
+    }
+    most
 }

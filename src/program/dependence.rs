@@ -1,10 +1,12 @@
 //! What each allocation of a workload program depends on.
 
 use super::frames::CallFrames;
+use super::numbers::SEVERAL;
 use super::passes::Spans;
 use super::run::Run;
+use super::share::MOST;
+use super::sizes::Sizes;
 use super::span::{Pass, Span};
-use super::weights::Weights;
 use crate::analysis::Category;
 use crate::model::{AllocId, EventIx, StackId};
 use foldhash::{HashMap, HashSet};
@@ -39,12 +41,12 @@ const WORKSPACE_EVENTS: u32 = 2;
 struct Facts<'a> {
     run: &'a Run<'a>,
     frames: &'a CallFrames,
-    weights: &'a Weights,
+    weights: &'a Sizes,
 }
 
 /// Find the role of every allocation.
 pub(super) fn find(run: &Run<'_>, frames: &CallFrames, spans: &Spans) -> Vec<Dependence> {
-    let weights = Weights::of(run);
+    let weights = Sizes::of(run, run.of_category(Category::Parameter));
     let facts = Facts { run, frames, weights: &weights };
     let mut roles = vec![Dependence::Fixed; run.timeline.lifetimes.len()];
     for span in spans.iter() {
@@ -83,7 +85,9 @@ fn of_pass(facts: &Facts<'_>, pass: &Pass, ids: &[AllocId], roles: &mut [Depende
             Dependence::Workspace
         } else if is_kept && weights.count(bytes) != 0 {
             Dependence::Gradient
-        } else if !sizes.contains(&bytes) && weights.have(bytes) {
+        } else if !sizes.contains(&bytes)
+            && [bytes, bytes.saturating_mul(2)].iter().any(|&of| weights.count(of) != 0)
+        {
             Dependence::FreshGradient
         } else {
             Dependence::Batch
@@ -141,7 +145,7 @@ fn most_products_copy(facts: &Facts<'_>, ids: &[AllocId], is_copy: impl Fn(Alloc
             copying.insert(stack, is_copy(id));
         }
     }
-    copying.len() < copying.values().filter(|&&copies| copies).count() * 2
+    MOST.is_exceeded(copying.values().filter(|&&copies| copies).count(), copying.len())
 }
 
 /// Whether copies cover most of the bytes of the parameters, which have several sizes: no module need show where products are
@@ -149,11 +153,10 @@ fn most_products_copy(facts: &Facts<'_>, ids: &[AllocId], is_copy: impl Fn(Alloc
 fn most_weights_are_copied(facts: &Facts<'_>, ids: &[AllocId], is_copy: impl Fn(AllocId) -> bool) -> bool {
     let Facts { run, weights, .. } = *facts;
     let is_alone = |id: &AllocId| weights.count(run.bytes(*id)) == 0 && is_copy(*id);
-    let copies: Vec<u64> = ids.iter().copied().filter(is_alone).map(|id| run.bytes(id)).collect();
-    let sizes: HashSet<u64> = copies.iter().copied().collect();
-    let bytes = copies.iter().fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
+    let copies = Sizes::of(run, ids.iter().copied().filter(is_alone));
     // Copies have half of the bytes of what they are copies of.
-    1 < sizes.len() && weights.bytes() < bytes.saturating_mul(4)
+    let copied = copies.bytes().saturating_mul(2);
+    SEVERAL <= copies.different() && MOST.is_exceeded(copied, weights.bytes())
 }
 
 fn is_workspace(run: &Run<'_>, id: AllocId) -> bool {

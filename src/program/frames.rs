@@ -1,7 +1,8 @@
 //! What frames tell about calls of modules.
 
 use super::operation_kind::OperationKind;
-use crate::analysis::{FrameCode, TorchOperation, by_function, is_python, printable};
+use super::run::Run;
+use crate::analysis::{FrameCode, TorchOperation, is_python};
 use crate::model::{Frame, FrameId, Snapshot, StackId, StrId};
 use foldhash::HashMap;
 
@@ -36,16 +37,12 @@ pub struct CallFrames(Vec<CallFrame>);
 
 impl CallFrames {
     /// Look at the frames of a file.
-    pub fn of(snapshot: &Snapshot) -> Self {
+    pub(super) fn of(run: &Run<'_>) -> Self {
         let mut functions: HashMap<(StrId, StrId), u32> = HashMap::default();
-        let mut found = by_function(snapshot, |Frame { file, name, .. }| {
-            let file = printable(snapshot, file).replace('\\', "/");
-            let name = printable(snapshot, name);
-            let code = FrameCode { file: &file, function: &name };
-            CallFrame { function: 0, kind: kind(code), operation: code.operation() }
-        });
+        let mut found =
+            run.per_frame(|code| CallFrame { function: 0, kind: kind(code), operation: code.operation() });
         for (id, frame) in (0..).map(FrameId).zip(&mut found) {
-            let Frame { file, name, .. } = snapshot.frames.get(id);
+            let Frame { file, name, .. } = run.snapshot.frames.get(id);
             let next = functions.len() as u32;
             frame.function = *functions.entry((file, name)).or_insert(next);
         }
@@ -64,18 +61,18 @@ impl CallFrames {
 
     /// Whether the innermost Python frame of a stack is a module's product.
     pub fn is_product(&self, snapshot: &Snapshot, stack: StackId) -> bool {
-        let frames = snapshot.stacks.frames(stack).iter().map(|&frame| self.get(frame));
-        frames
-            .into_iter()
-            .find(|frame| frame.kind != FrameKind::Compiled)
-            .is_some_and(|frame| frame.operation == TorchOperation::Product)
+        self.innermost(snapshot, stack).is_some_and(|frame| frame.operation == TorchOperation::Product)
     }
 
     /// What the operation at the innermost Python frame of a stack does, and the number of its function.
     pub fn operation(&self, snapshot: &Snapshot, stack: StackId) -> (OperationKind, u32) {
-        let mut frames = snapshot.stacks.frames(stack).iter().map(|&frame| self.get(frame));
-        let innermost = frames.find(|frame| frame.kind != FrameKind::Compiled);
+        let innermost = self.innermost(snapshot, stack);
         innermost.map_or((OperationKind::Own, u32::MAX), |frame| (frame.operation.into(), frame.function))
+    }
+
+    fn innermost(&self, snapshot: &Snapshot, stack: StackId) -> Option<CallFrame> {
+        let mut frames = snapshot.stacks.frames(stack).iter().map(|&frame| self.get(frame));
+        frames.find(|frame| frame.kind != FrameKind::Compiled)
     }
 
     /// The Python frames of a stack, outermost first.

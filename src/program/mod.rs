@@ -13,6 +13,7 @@ mod frees;
 mod losses;
 mod modules;
 mod number_types;
+pub(crate) mod numbers;
 mod operation_kind;
 mod operations;
 mod optimizer;
@@ -20,15 +21,16 @@ mod parts;
 mod passes;
 mod run;
 mod running;
+pub(crate) mod share;
 mod sites;
+mod sizes;
 mod span;
 mod training_steps;
-mod weights;
 
 pub use attention::{Attention, is_attention_fused};
 pub use batch_size::{BatchSize, is_loaded_once};
 pub use computation::Computation;
-pub use copies::{ModelCopy, copies};
+pub use copies::{CopyKind, ModelCopy};
 pub use dependence::Dependence;
 pub use frames::{CallFrames, FrameKind};
 pub use frees::Frees;
@@ -40,11 +42,13 @@ pub use optimizer::{AdamStep, OptimizerFacts};
 pub use passes::Spans;
 pub use run::{Run, StackSet};
 pub use running::{CallStack, Running};
+pub use sizes::Sizes;
 pub use span::{Pass, Span};
 pub use training_steps::{TrainingStep, training_steps};
 
 use crate::analysis::{Category, Phase};
-use crate::model::{AllocId, FrameId};
+use crate::model::{AllocId, FrameId, Moment};
+use share::Share;
 use sites::Sites;
 use std::sync::OnceLock;
 
@@ -94,6 +98,11 @@ impl<'a> Workload<'a> {
                 || run.attribution.phases.phases.iter().any(|start| start.phase == Phase::Backward)
                 || run.timeline.ids().any(of_training)
         })
+    }
+
+    /// A second set of a model's weights that is live at a moment and has at least some share of what is.
+    pub(crate) fn copy(&self, moment: Moment, least: Share) -> Option<ModelCopy> {
+        copies::find(&self.computation.run, self.sites(), moment, least)
     }
 
     /// The line of the program that made most bytes of some allocations: the innermost of the user's own code, else of a package.

@@ -2,6 +2,7 @@
 
 use super::frames::{CallFrames, FrameKind};
 use super::run::Run;
+use super::share::MOST;
 use super::span::Span;
 use crate::analysis::Phase;
 use crate::model::Moment;
@@ -30,7 +31,7 @@ pub(super) fn find_parts(run: &Run<'_>, frames: &CallFrames, spans: &mut [Span])
         passes += usize::from(!before.is_empty());
         parts.extend(before);
     }
-    if phases.iterations.list.len() <= passes * 2 && 1 < passes {
+    if MOST.is_reached(passes, phases.iterations.list.len()) && 1 < passes {
         for part in parts {
             if let Span::Eval(_, is_part) = &mut spans[part] {
                 *is_part = true;

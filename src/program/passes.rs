@@ -3,6 +3,7 @@
 use super::frames::CallFrames;
 use super::parts::find_parts;
 use super::run::Run;
+use super::share::MOST;
 use super::span::{Pass, Span};
 use crate::analysis::{Phase, Phases};
 use crate::model::{EventIx, Moment};
@@ -125,7 +126,8 @@ fn is_trained(run: &Run<'_>, events: &Range<u32>) -> Option<bool> {
             None => {}
         }
     }
-    if all < in_backward * 2 { Some(true) } else { (all < otherwise * 2).then_some(false) }
+    let is_most = |part: u32| MOST.is_exceeded(part, all);
+    if is_most(in_backward) { Some(true) } else { is_most(otherwise).then_some(false) }
 }
 
 /// The kind of span that is under way.

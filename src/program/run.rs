@@ -1,5 +1,6 @@
 //! A recorded run, with what everything that looks at its program asks about it.
 
+use super::share::MOST;
 use crate::analysis::{Attribution, Basis, Category, FrameCode, TorchOperation, by_function, printable};
 use crate::model::{AllocId, Frame, FrameId, Moment, Snapshot, StackId, Timeline};
 use std::ops::Range;
@@ -28,7 +29,7 @@ impl<'a> Run<'a> {
         let is_inferred = |id: &&AllocId| self.attribution.categories.basis(**id) == Basis::Inferred;
         let all: i128 = ids.iter().map(bytes).sum();
         let inferred: i128 = ids.iter().filter(is_inferred).map(bytes).sum();
-        all < inferred * 2
+        MOST.is_exceeded(inferred, all)
     }
 
     /// The allocations of a category, in their order.

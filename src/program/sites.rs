@@ -2,7 +2,7 @@
 
 use super::frames::{CallFrames, FrameKind};
 use super::run::Run;
-use crate::analysis::{Owner, SiteFrame, owner};
+use crate::analysis::{FrameCode, Owner, SiteFrame, owner};
 use crate::model::{AllocId, FrameId, StackId};
 use foldhash::HashMap;
 use std::cmp::Reverse;
@@ -13,9 +13,7 @@ pub(super) struct Sites(Vec<Owner>);
 
 impl Sites {
     pub(super) fn of(run: &Run<'_>) -> Self {
-        Self(run.per_frame(|code| {
-            owner(&SiteFrame { file: code.file.to_owned(), line: 0, name: code.function.to_owned() })
-        }))
+        Self(run.per_frame(owner_of))
     }
 
     /// The innermost line of the user's own code that made most bytes of some allocations, else of a package.
@@ -40,6 +38,16 @@ impl Sites {
         self.last(way.into_iter())
     }
 
+    /// The frames of a stack that are the user's own, outermost first.
+    pub(super) fn own_path<'a>(
+        &'a self,
+        run: &'a Run<'_>,
+        stack: StackId,
+    ) -> impl Iterator<Item = FrameId> + 'a {
+        let frames = run.snapshot.stacks.frames(stack).iter().rev().copied();
+        frames.filter(|frame| self.0.get(frame.index()) == Some(&Owner::User))
+    }
+
     /// Of frames, outermost first, the last of the user's own or, without one, of a package.
     fn last(&self, frames: impl Iterator<Item = FrameId>) -> Option<FrameId> {
         let (mut own, mut packages) = (None, None);
@@ -52,6 +60,11 @@ impl Sites {
         }
         own.or(packages)
     }
+}
+
+/// Whose code a frame is.
+pub(super) fn owner_of(code: FrameCode<'_>) -> Owner {
+    owner(&SiteFrame { file: code.file.to_owned(), line: 0, name: code.function.to_owned() })
 }
 
 /// The line with most bytes of some allocations, as their stacks have it.

@@ -3,16 +3,18 @@
 use super::offer::{Effort, Offer, Part};
 use super::precondition::{Precondition, most};
 use super::scene::Scene;
-use crate::analysis::Phase;
+use crate::analysis::{At, Phase};
 use crate::model::{AllocId, Moment};
-use crate::program::{copies, training_steps};
+use crate::program::share::TRACE;
+use crate::program::training_steps;
 
-/// `no-copy`, where each trained parameter has a second block of its size that is not trained.
+/// `no-copy`, where a model is in memory twice at the last OOM or, without one, at the peak.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
-    let copy: Vec<AllocId> = copies(&scene.run).into_iter().flat_map(|copy| copy.blocks).collect();
-    if copy.is_empty() {
+    let moment = At::oom_or_peak(scene.run.timeline).moment(scene.run.timeline).ok();
+    let Some(copy) = moment.and_then(|moment| scene.workload().copy(moment, TRACE)) else {
         return Vec::new();
-    }
+    };
+    let copy: Vec<AllocId> = copy.blocks;
     let is_inferred = scene.run.are_inferred(&copy);
     let calls = calls(scene);
     let fact = format!("the sizes of all parameters are there again, in {}", most(scene, &copy));

@@ -2,7 +2,6 @@
 
 use crate::program::{Computation, Run, Workload};
 use crate::simulator::{Device, Subject};
-use std::sync::OnceLock;
 
 /// A recorded run, with what its program does and how its allocator behaves.
 #[derive(Debug)]
@@ -12,18 +11,18 @@ pub struct Scene<'a> {
     pub(super) subject: &'a Subject,
     /// The device's memory; a capacity that the user asks about is in it.
     pub(super) device: Device,
-    workload: OnceLock<Workload<'a>>,
+    workload: &'a Workload<'a>,
 }
 
 impl<'a> Scene<'a> {
-    /// A run that can be simulated, on a device.
-    pub fn new(run: Run<'a>, subject: &'a Subject, device: Device) -> Self {
-        Self { run, subject, device, workload: OnceLock::new() }
+    /// The program of a run that can be simulated, on a device.
+    pub fn new(workload: &'a Workload<'a>, subject: &'a Subject, device: Device) -> Self {
+        Self { run: workload.computation.run, subject, device, workload }
     }
 
     /// What the program does.
     pub(super) fn workload(&self) -> &Workload<'a> {
-        self.workload.get_or_init(|| Workload::of(self.run))
+        self.workload
     }
 
     /// What the program's passes compute.

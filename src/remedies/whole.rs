@@ -5,7 +5,7 @@ use super::predict::{Progress, predict, predict_best};
 use super::scene::Scene;
 use crate::analysis::Attribution;
 use crate::model::{DeviceId, Snapshot, Timeline};
-use crate::program::Run;
+use crate::program::{Run, Workload};
 use crate::simulator::Subject;
 
 /// In recordings with more events than these, only the best remedies are replayed, since each takes a good part of a second.
@@ -19,23 +19,22 @@ pub fn predict_all(
     attribution: &Attribution,
     capacity_bytes: Option<i64>,
 ) -> Option<Predictions> {
-    predict_all_while(snapshot, timeline, attribution, capacity_bytes, &|_, _| true)
+    predict_all_while(&Workload::of(Run { snapshot, timeline, attribution }), capacity_bytes, &|_, _| true)
 }
 
-/// As [`predict_all`], told how far it is; remedies that are still to come when `progress` returns false are left out.
+/// As [`predict_all`], where what the program does is known already, and told how far it is; remedies that are still to come when `progress` returns false are left out.
 pub fn predict_all_while(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
-    attribution: &Attribution,
+    workload: &Workload<'_>,
     capacity_bytes: Option<i64>,
     progress: Progress<'_>,
 ) -> Option<Predictions> {
+    let Run { snapshot, timeline, .. } = workload.computation.run;
     if timeline.device == DeviceId::HOST || timeline.events.is_empty() {
         return None;
     }
     let subject = Subject::new(snapshot, timeline);
     let device = subject.device().with_capacity(capacity_bytes);
-    let scene = Scene::new(Run { snapshot, timeline, attribution }, &subject, device);
+    let scene = Scene::new(workload, &subject, device);
     let is_large = MANY_EVENTS < timeline.events.len();
     Some(if is_large { predict_best(&scene, progress) } else { predict(&scene, &[], progress) })
 }

@@ -5,7 +5,7 @@ use crate::support::{json, pickles_in, root, sample, shared, skipped};
 use oomscope::analysis::{Attribution, UserRules};
 use oomscope::load::{Input, Progress, load};
 use oomscope::model::{DeviceId, Moment, Snapshot, Timeline};
-use oomscope::program::Run;
+use oomscope::program::{Run, Workload};
 use oomscope::remedies::{Predictions, Scene, Wanted, predict};
 use oomscope::simulator::{Device, Outcome, Settings, Subject, Until, margin_bytes, smallest_capacity};
 use rayon::prelude::*;
@@ -117,7 +117,8 @@ fn of_both(
     let device = on(capacity, subject);
     let wanted = [format!("set:{SETTING}=True"), "offload-state".to_owned(), "shard-2".to_owned()];
     let wanted: Vec<Wanted> = wanted.iter().map(|id| Wanted::parse(id).expect("it is known")).collect();
-    let scene = Scene::new(Run { snapshot, timeline, attribution }, subject, device);
+    let workload = Workload::of(Run { snapshot, timeline, attribution });
+    let scene = Scene::new(&workload, subject, device);
     let found: Predictions = predict(&scene, &wanted, &|_, _| true);
     let mut changed: Settings = subject.recorded_settings().clone();
     changed.set(SETTING, "True").expect("the setting is valid");

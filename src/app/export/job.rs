@@ -9,12 +9,13 @@ use crate::app::device::filtering::FilterMode;
 use crate::app::device::{Selection, Standpoint};
 use crate::app::panes::OpenDevice;
 use crate::app::theme;
-use crate::diagnosis::{DiagnosisRequest, diagnose};
+use crate::diagnosis::{DiagnosisRequest, diagnose_workload};
 use crate::draw::picture::Selected;
 use crate::export::{Filtered, PictureKind, PictureSpec, PictureVerdict, report_parts};
 use crate::load::Input;
 use crate::notes::Note;
-use crate::remedies::predict_all;
+use crate::program::{Run, Workload};
+use crate::remedies::predict_all_while;
 use crate::report::{Document, ReportInput, answer, fix_of, report_html};
 use crate::save::{self, Existing, NewFile, SaveError};
 use crate::units;
@@ -142,10 +143,12 @@ impl ExportJob {
         let spec = &self.spec;
         let verdict = spec.verdict.clone().or_else(|| {
             let request = DiagnosisRequest { at: None, ..self.diagnosis_request };
-            let found = diagnose(spec.recording.snapshot(), &spec.recording, &attribution, request).ok()?;
+            let (snapshot, timeline) = (spec.recording.snapshot(), spec.recording.timeline());
+            let workload = Workload::of(Run { snapshot, timeline, attribution: &attribution });
+            let found = diagnose_workload(&workload, request).ok()?;
             let verdict = found.verdict()?;
             let capacity = self.diagnosis_request.device_memory;
-            let predict = || predict_all(spec.recording.snapshot(), &spec.recording, &attribution, capacity);
+            let predict = || predict_all_while(&workload, capacity, &|_, _| true);
             let fix = fix_of(verdict, predict);
             Some(PictureVerdict::new(verdict.title.to_string(), answer(verdict).as_ref(), fix.as_ref()))
         });
@@ -160,7 +163,9 @@ impl ExportJob {
         enter(watch, "Finding out what memory is for")?;
         let attribution = self.attribution.get();
         enter(watch, "Finding the verdict")?;
-        let diagnosis = diagnose(snapshot, recording, &attribution, self.diagnosis_request);
+        let timeline = recording.timeline();
+        let workload = Workload::of(Run { snapshot, timeline, attribution: &attribution });
+        let diagnosis = diagnose_workload(&workload, self.diagnosis_request);
         let diagnosis = diagnosis.map_err(|error| Stopped::because(&error))?;
         let moment = diagnosis.at.moment;
         enter(watch, "Painting")?;
@@ -168,7 +173,7 @@ impl ExportJob {
             .map_err(|error| Stopped::because(&error))?;
         enter(watch, "Simulating remedies")?;
         let capacity = self.diagnosis_request.device_memory;
-        let remedies = predict_all(snapshot, recording, &attribution, capacity);
+        let remedies = predict_all_while(&workload, capacity, &|_, _| true);
         enter(watch, "Putting the page together")?;
         let modules = module_table(snapshot, recording, &attribution, moment);
         let input = ReportInput {

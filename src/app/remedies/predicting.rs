@@ -4,7 +4,7 @@ use crate::analysis::Attribution;
 use crate::app::work::watch::Watch;
 use crate::app::work::worker::Task;
 use crate::model::Recording;
-use crate::program::Run;
+use crate::program::{Run, Workload};
 use crate::remedies::{Predictions, Progress, Scene, predict};
 use crate::simulator::{Device, Fidelity, Subject};
 use std::sync::{Arc, OnceLock};
@@ -63,7 +63,8 @@ impl PredictTask {
             None => subject.device(),
         };
         let run = Run { snapshot, timeline: self.recording.timeline(), attribution: &self.attribution };
-        let scene = Scene::new(run, subject, device);
+        let workload = Workload::of(run);
+        let scene = Scene::new(&workload, subject, device);
         let predictions = predict(&scene, &[], progress);
         Arc::new(RemediesResponse { predictions, fidelity: subject.fidelity() })
     }

@@ -5,13 +5,14 @@ use crate::analysis::filter::Prepared;
 use crate::analysis::{Attribution, Direction, Measure, TreeOptions};
 use crate::cli::failure::Failure;
 use crate::cli::select::{Opened, Selected, matches, missing};
-use crate::diagnosis::{DiagnosisRequest, diagnose};
+use crate::diagnosis::{DiagnosisRequest, diagnose_workload};
 use crate::draw::picture::{self, view_of};
 use crate::draw::segment_map::MapLook;
 use crate::draw::{Axis, BandColors, Coloring};
 use crate::export::{Filtered, PictureKind, PictureSpec, PictureVerdict, StacksView};
 use crate::model::{Moment, Timeline};
-use crate::remedies::predict_all;
+use crate::program::{Run, Workload};
+use crate::remedies::predict_all_while;
 use crate::report::{answer, fix_of};
 use std::sync::Arc;
 
@@ -89,9 +90,10 @@ fn verdict(
     attribution: &Attribution,
 ) -> Option<PictureVerdict> {
     let request = DiagnosisRequest { at: None, device_memory: args.capacity.bytes, message: None };
-    let found = diagnose(&recording.snapshot, timeline, attribution, request).ok()?;
+    let workload = Workload::of(Run { snapshot: &recording.snapshot, timeline, attribution });
+    let found = diagnose_workload(&workload, request).ok()?;
     let verdict = found.verdict()?;
-    let predict = || predict_all(&recording.snapshot, timeline, attribution, args.capacity.bytes);
+    let predict = || predict_all_while(&workload, args.capacity.bytes, &|_, _| true);
     let fix = fix_of(verdict, predict);
     Some(PictureVerdict::new(verdict.title.to_string(), answer(verdict).as_ref(), fix.as_ref()))
 }

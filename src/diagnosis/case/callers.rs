@@ -3,18 +3,11 @@
 use super::Case;
 use crate::analysis::FrameKey;
 use crate::diagnosis::finding::StackBytes;
-use crate::diagnosis::share::share;
-use crate::model::StackId;
+use crate::model::{Moment, StackId};
+use crate::program::share::{MOST, SAME, share};
 use foldhash::HashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A line below which at least this share of all bytes was ever allocated is the start of the program: naming it says
-/// nothing.
-const START_SHARE: f64 = 0.98;
-
-/// A line is the main caller of some stacks if at least this share of their bytes was allocated below it.
-const MAIN_SHARE: f64 = 0.6;
 
 /// Steps in which scores are compared.
 const SCORE_STEPS: f64 = 10.0;
@@ -35,7 +28,7 @@ pub(in crate::diagnosis) struct Caller {
 }
 
 /// The callers of some stacks, most bytes first; those that nearly everything else has, too, come last.
-pub(in crate::diagnosis) fn callers_of(case: &Case<'_>, stacks: &[StackBytes]) -> Vec<Caller> {
+pub(in crate::diagnosis) fn callers_of(case: &Case<'_>, stacks: &[StackBytes], among: Among) -> Vec<Caller> {
     let mut callers: BTreeMap<FrameKey, Caller> = BTreeMap::new();
     for row in stacks {
         for (depth, key) in unique(case.code.own_path(row.stack)).into_iter().enumerate() {
@@ -46,11 +39,16 @@ pub(in crate::diagnosis) fn callers_of(case: &Case<'_>, stacks: &[StackBytes]) -
             caller.depth = caller.depth.max(depth);
         }
     }
-    let allocated = Allocated::below(case, &callers.keys().copied().collect());
+    let lines = callers.keys().copied().collect();
+    let all = match among {
+        Among::Made => below_lines(case, &lines, made_stacks(case)),
+        Among::Live => below_lines(case, &lines, case.live_stacks().iter().map(|row| (row.stack, row.bytes))),
+    };
     for (key, caller) in &mut callers {
-        let below = allocated.by_line.get(key).copied().unwrap_or(0);
+        let below = all.by_line.get(key).copied().unwrap_or(0);
         caller.share = share(caller.bytes, below.max(caller.bytes));
-        caller.is_start = START_SHARE <= share(below, allocated.all);
+        // Naming the start of the program says nothing. It has all that is live below it, which counts against it enough.
+        caller.is_start = among == Among::Made && SAME.is_reached(below, all.all);
     }
     let mut callers: Vec<Caller> = callers.into_values().collect();
     callers.sort_by_key(|caller| (caller.is_start, Reverse(caller.bytes), caller.depth, caller.key));
@@ -69,17 +67,7 @@ pub(in crate::diagnosis) enum Among {
 /// The callers of some live stacks, those that lead to most of it and to least else first: by the F-score of precision
 /// and recall. Where a tenth of the best score is all the difference, the innermost comes first.
 pub(in crate::diagnosis) fn leading(case: &Case<'_>, stacks: &[StackBytes], among: Among) -> Vec<Caller> {
-    let mut callers = callers_of(case, stacks);
-    if among == Among::Live {
-        let keys = callers.iter().map(|caller| caller.key).collect();
-        let live = below_lines(case, &keys, case.live_stacks().iter().map(|row| (row.stack, row.bytes)));
-        for caller in &mut callers {
-            let below = live.by_line.get(&caller.key).copied().unwrap_or(0);
-            caller.share = share(caller.bytes, below.max(caller.bytes));
-            // The start of the program has all that is live below it, which counts against it enough.
-            caller.is_start = false;
-        }
-    }
+    let mut callers = callers_of(case, stacks, among);
     let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
     let score = |caller: &Caller| {
         let (precision, recall) = (caller.share, share(caller.bytes, all));
@@ -97,8 +85,8 @@ pub(in crate::diagnosis) fn leading(case: &Case<'_>, stacks: &[StackBytes], amon
 /// in a loop of the program.
 pub(in crate::diagnosis) fn main_caller(case: &Case<'_>, stacks: &[StackBytes]) -> Option<Caller> {
     let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
-    let is_main = |caller: &Caller| !caller.is_start && MAIN_SHARE <= share(caller.bytes, all);
-    let callers = callers_of(case, stacks).into_iter().filter(is_main);
+    let is_main = |caller: &Caller| !caller.is_start && MOST.is_reached(caller.bytes, all);
+    let callers = callers_of(case, stacks, Among::Made).into_iter().filter(is_main);
     callers.max_by_key(|caller| (caller.depth, Reverse(caller.key)))
 }
 
@@ -108,7 +96,7 @@ fn unique(path: Vec<FrameKey>) -> Vec<FrameKey> {
     path.into_iter().filter(|&key| seen.insert(key)).collect()
 }
 
-/// Bytes that were allocated from the first repetition until the moment, freed ones included.
+/// Bytes below lines.
 struct Allocated {
     /// Below each of some lines.
     by_line: HashMap<FrameKey, i64>,
@@ -116,22 +104,15 @@ struct Allocated {
     all: i64,
 }
 
-impl Allocated {
-    fn below(case: &Case<'_>, lines: &BTreeSet<FrameKey>) -> Self {
-        let timeline = case.timeline;
-        let first = case.repetitions.start(0).map_or(0, |event| event.0);
-        // By stack first: a recording has far more allocations than stacks.
-        let mut by_stack: Vec<i64> = vec![0; case.snapshot.stacks.len()];
-        for id in timeline.ids() {
-            let start = timeline.lifetimes.start(id);
-            if start.0 <= first || case.moment < start {
-                continue;
-            }
-            let sum = &mut by_stack[timeline.stack(id).index()];
-            *sum = sum.saturating_add(timeline.size(id));
-        }
-        below_lines(case, lines, (0..).map(StackId).zip(by_stack).filter(|&(_, bytes)| bytes != 0))
+/// Bytes that each stack allocated from the first repetition until the moment, freed ones included.
+fn made_stacks(case: &Case<'_>) -> Vec<(StackId, i64)> {
+    let first = case.repetitions.start(0).map_or(Moment::START, |event| Moment(event.0));
+    let mut by_stack: HashMap<StackId, i64> = HashMap::default();
+    for id in case.timeline.lifetimes.started_between(first, case.moment) {
+        let sum = by_stack.entry(case.timeline.stack(id)).or_default();
+        *sum = sum.saturating_add(case.timeline.size(id));
     }
+    by_stack.into_iter().collect()
 }
 
 /// Bytes of stacks by line.

@@ -19,8 +19,6 @@ pub struct CodeSites<'a> {
     snapshot: &'a Snapshot,
     names: FrameNames,
     owners: Vec<Owner>,
-    /// Whether each is the user's own, in a function that is named after evaluation or inference.
-    evaluates: Vec<bool>,
 }
 
 impl<'a> CodeSites<'a> {
@@ -28,12 +26,7 @@ impl<'a> CodeSites<'a> {
     pub fn new(snapshot: &'a Snapshot) -> Self {
         let names = FrameNames::new(snapshot);
         let owners = names.all().iter().map(FrameName::owner).collect();
-        let evaluates = names
-            .all()
-            .iter()
-            .map(|name| name.owner() == Owner::User && is_named_after_evaluation(name.function()));
-        let evaluates = evaluates.collect();
-        Self { snapshot, names, owners, evaluates }
+        Self { snapshot, names, owners }
     }
 
     /// The frames of a stack that are the user's own, innermost first.
@@ -49,12 +42,6 @@ impl<'a> CodeSites<'a> {
     /// The function of the user's own that called all others of a stack, which is a thread's in a thread of its own.
     pub fn outermost_function(&self, stack: StackId) -> Option<&str> {
         self.own_path(stack).last().map(|&key| self.names.get(key).function())
-    }
-
-    /// Whether a function of torch was called for an allocation, directly or indirectly.
-    pub fn calls(&self, stack: StackId, function: &str) -> bool {
-        let inner = self.keys(stack).take_while(|key| self.owners[key.index()] == Owner::Runtime);
-        inner.into_iter().any(|key| self.names.get(key).function() == function)
     }
 
     /// Whether an allocation was made in a hook of the user's own, which torch's modules call: in a function of another name
@@ -94,7 +81,8 @@ impl<'a> CodeSites<'a> {
 
     /// Whether a function on the way to an allocation is named after evaluation or inference.
     pub fn says_evaluation(&self, stack: StackId) -> bool {
-        self.keys(stack).any(|key| self.evaluates[key.index()])
+        let mut own = self.own_path(stack).into_iter();
+        own.any(|key| is_named_after_evaluation(self.names.get(key).function()))
     }
 
     /// Whether an allocation was made below such code.

@@ -2,6 +2,7 @@
 
 mod callers;
 mod code_sites;
+mod largest;
 mod own_tree;
 mod parts;
 mod repetitions;
@@ -11,6 +12,7 @@ mod where_free;
 pub(super) use callers::{Among, Caller, callers_of, leading, main_caller};
 pub use code_sites::CodeSites;
 pub(super) use code_sites::{add_sites, by_stack};
+pub(super) use largest::largest_by_repetition;
 pub(super) use own_tree::own_tree;
 pub(super) use parts::Parts;
 pub(super) use repetitions::Noun;
@@ -19,14 +21,15 @@ pub(super) use where_free::FreePiece;
 
 use super::finding::{Severity, StackBytes};
 use super::oom_message::OomMessage;
-use super::share::WORTH;
 use super::words::Words;
 use crate::analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use crate::analysis::{At, Attribution, Basis, Category, CategoryBytes, MomentError, Phase, Phases, live_at};
 use crate::model::{AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
-use crate::program::Run;
+use crate::program::share::WORTH;
+use crate::program::{Run, Sizes, Workload};
 use crate::simulator::{ExpandableSegments, Settings};
 use repetitions::Repetitions;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// The question that a diagnosis answers, besides the recording.
@@ -47,6 +50,8 @@ pub(super) struct Case<'a> {
     pub(super) snapshot: &'a Snapshot,
     /// The device.
     pub(super) timeline: &'a Timeline,
+    /// What the program does.
+    pub(super) workload: &'a Workload<'a>,
     /// The moment.
     pub(super) moment: Moment,
     /// Bytes of the device's memory, if the user, the exception or the recorder said.
@@ -77,12 +82,8 @@ impl<'a> Case<'a> {
     ///
     /// # Errors
     /// If the moment does not exist.
-    pub(super) fn new(
-        snapshot: &'a Snapshot,
-        timeline: &'a Timeline,
-        attribution: &'a Attribution,
-        request: DiagnosisRequest,
-    ) -> Result<Self, MomentError> {
+    pub(super) fn new(workload: &'a Workload<'a>, request: DiagnosisRequest) -> Result<Self, MomentError> {
+        let Run { snapshot, timeline, attribution } = workload.computation.run;
         let moment = request.at.unwrap_or_else(|| At::oom_or_peak(timeline)).moment(timeline)?;
         let index = SegmentIndex::new(snapshot, timeline);
         let state = index.at(timeline, moment);
@@ -99,6 +100,7 @@ impl<'a> Case<'a> {
         Ok(Self {
             snapshot,
             timeline,
+            workload,
             moment,
             words: Words::of(snapshot.accelerator()),
             device_memory: request.device_memory.or(stated).or(snapshot.device_memory(timeline.device)),
@@ -112,11 +114,6 @@ impl<'a> Case<'a> {
             attribution,
             by_category,
         })
-    }
-
-    /// The recorded run.
-    pub(super) fn run(&self) -> Run<'a> {
-        Run { snapshot: self.snapshot, timeline: self.timeline, attribution: self.attribution }
     }
 
     /// Whether the moment is an OOM.
@@ -143,6 +140,33 @@ impl<'a> Case<'a> {
     /// What an allocation is for.
     pub(super) fn category(&self, id: AllocId) -> Category {
         self.attribution.categories.get(id)
+    }
+
+    /// The live allocations of a category, largest first.
+    pub(super) fn live_of(&self, category: Category) -> impl Iterator<Item = &Allocation> {
+        self.live.iter().filter(move |a| self.category(a.id) == category)
+    }
+
+    /// Those of some allocations that are live, largest first.
+    pub(super) fn among_live(&self, ids: &[AllocId]) -> Vec<&Allocation> {
+        let wanted: BTreeSet<AllocId> = ids.iter().copied().collect();
+        self.live.iter().filter(|a| wanted.contains(&a.id)).collect()
+    }
+
+    /// How many of some allocations there are of each size.
+    pub(super) fn sizes<'b>(&self, allocations: impl IntoIterator<Item = &'b Allocation>) -> Sizes {
+        Sizes::of(&self.workload.computation.run, allocations.into_iter().map(|a| a.id))
+    }
+
+    /// The repetition that made an allocation; `None` before the first.
+    pub(super) fn repetition_of(&self, a: &Allocation) -> Option<usize> {
+        self.repetitions.index_of(a.alloc_event()?)
+    }
+
+    /// The first events of the phases of a kind that began before the moment, in order.
+    pub(super) fn starts_of(&self, phase: Phase) -> impl DoubleEndedIterator<Item = EventIx> {
+        let starts = self.phases().phases.iter().filter(move |start| start.phase == phase);
+        starts.map(|start| start.event).filter(|event| event.0 < self.moment.0)
     }
 
     /// Requested bytes of all live allocations.
@@ -185,10 +209,12 @@ impl<'a> Case<'a> {
         waiting.collect()
     }
 
-    /// The category with most bytes.
-    pub(super) fn largest_category(&self) -> Option<(Category, i64)> {
-        let bytes = self.by_category.iter().map(|of| (of.category, of.bytes));
-        bytes.filter(|&(_, bytes)| 0 < bytes).max_by_key(|&(_, bytes)| bytes)
+    /// The live bytes of each category that has some, most first.
+    pub(super) fn largest_categories(&self) -> Vec<CategoryBytes> {
+        let mut categories: Vec<CategoryBytes> =
+            self.by_category.iter().filter(|of| 0 < of.bytes).copied().collect();
+        categories.sort_by_key(|of| Reverse(of.bytes));
+        categories
     }
 
     /// Live bytes of parameters, optimizer state and gradients, which a model in training takes whatever the batch. No
@@ -241,11 +267,11 @@ impl<'a> Case<'a> {
 
     /// The live bytes of each stack, most first.
     pub(super) fn live_stacks(&self) -> Vec<StackBytes> {
-        by_stack(self.live.iter().map(|a| (a.stack, a.size)))
+        self.stacks_of(self.live.iter().map(|a| a.id))
     }
 
-    /// An allocation.
-    pub(super) fn allocation(&self, id: AllocId) -> Allocation {
-        self.timeline.allocation(id)
+    /// The bytes of some allocations by stack, most first.
+    pub(super) fn stacks_of(&self, ids: impl IntoIterator<Item = AllocId>) -> Vec<StackBytes> {
+        by_stack(ids.into_iter().map(|id| (self.timeline.stack(id), self.timeline.size(id))))
     }
 }

@@ -3,12 +3,10 @@
 use super::CodeSites;
 use crate::analysis::FrameKey;
 use crate::diagnosis::finding::{CodeRow, CodeTree, Role, StackBytes};
+use crate::program::share::{SAME, TRACE};
 use foldhash::HashSet;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-/// A branch of less than one in this many of the tree's bytes is added to the row "other lines".
-const BRANCH_PART: i64 = 50;
 
 /// Branches of a tree, about at most: as many as fit on a screen with the statement above them.
 const MAX_ROWS: usize = 11;
@@ -45,9 +43,9 @@ impl Node {
         Self { bytes, count: stacks.iter().map(|(row, _)| row.count).sum(), children: BTreeMap::new() }
     }
 
-    /// A node with those below it. What is below a branch of fewer bytes than `least` gets no row, and no nodes: thousands of
+    /// A node with those below it. What is below a branch that is a trace of `all` bytes gets no row, and no nodes: thousands of
     /// long stacks may differ in their outermost line.
-    fn of(stacks: &[Below<'_>], least: i64) -> Self {
+    fn of(stacks: &[Below<'_>], all: i64) -> Self {
         let mut node = Self::bare(stacks);
         let mut branches: BTreeMap<Line, Vec<Below<'_>>> = BTreeMap::new();
         for &(row, path) in stacks {
@@ -57,15 +55,15 @@ impl Node {
         }
         for (line, stacks) in branches {
             let bare = Self::bare(&stacks);
-            let has_rows = 0 < bare.bytes && (least <= bare.bytes || node.is_nearly(bare.bytes));
-            node.children.insert(line, if has_rows { Self::of(&stacks, least) } else { bare });
+            let has_rows = TRACE.is_reached(bare.bytes, all) || node.is_nearly(bare.bytes);
+            node.children.insert(line, if has_rows { Self::of(&stacks, all) } else { bare });
         }
         node
     }
 
     /// Whether a child of so many bytes has all but a few.
     fn is_nearly(&self, bytes: i64) -> bool {
-        self.bytes.saturating_sub(bytes) <= self.bytes / BRANCH_PART
+        SAME.is_reached(bytes, self.bytes)
     }
 
     /// The children, most bytes first.
@@ -105,15 +103,14 @@ pub(in crate::diagnosis) fn own_tree(
     let all_bytes = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
     let paths: Vec<Vec<Line>> = stacks.iter().map(|row| path(code, row)).collect();
     let below: Vec<Below<'_>> = stacks.iter().zip(paths.iter().map(Vec::as_slice)).collect();
-    let root = Node::of(&below, all_bytes / BRANCH_PART);
+    let root = Node::of(&below, all_bytes);
     let mut branches = Vec::new();
     root.branch_sizes(&mut branches);
     branches.sort_unstable_by_key(|&bytes| Reverse(bytes));
     // A branch is never larger than the one that it is in, so the largest ones make a tree.
     let smallest = branches.get(MAX_ROWS - 1).copied().unwrap_or(0);
     let mut rows = Vec::new();
-    let least_bytes = smallest.max(root.bytes / BRANCH_PART);
-    Writer { code, role, least_bytes, rows: &mut rows }.branches(&root, 0);
+    Writer { code, role, smallest, all_bytes, rows: &mut rows }.branches(&root, 0);
     CodeTree { title, bytes: root.bytes, rows }
 }
 
@@ -146,21 +143,27 @@ fn sum(branches: &[(Line, &Node)]) -> i64 {
 struct Writer<'a> {
     code: &'a CodeSites<'a>,
     role: Role,
-    least_bytes: i64,
+    /// The bytes of the smallest branch that gets a row of its own.
+    smallest: i64,
+    all_bytes: i64,
     rows: &'a mut Vec<CodeRow>,
 }
 
 impl Writer<'_> {
+    fn has_row(&self, bytes: i64) -> bool {
+        self.smallest <= bytes && TRACE.is_reached(bytes, self.all_bytes)
+    }
+
     /// Write the children of a node; small ones together.
     fn branches(&mut self, node: &Node, depth: usize) {
         let (large, small): (Vec<_>, Vec<_>) =
-            node.sorted().into_iter().partition(|(_, child)| self.least_bytes <= child.bytes);
+            node.sorted().into_iter().partition(|(_, child)| self.has_row(child.bytes));
         for (line, child) in large {
             self.branch(line, child, depth);
         }
         let bytes = sum(&small);
         // One line that is left out is no "other lines" that would be worth a row.
-        if bytes < self.least_bytes || small.len() < 2 {
+        if !self.has_row(bytes) || small.len() < 2 {
             return;
         }
         // What has no line is none of the other lines.

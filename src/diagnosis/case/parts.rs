@@ -2,11 +2,10 @@
 //! what they do not show is not said to be either.
 
 use super::Case;
-use crate::analysis::{Category, Phase, PhaseStart};
+use crate::analysis::{Category, Phase};
 use crate::diagnosis::figure;
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::diagnosis::sum::SaturatingSum as _;
-use crate::model::{Allocation, Moment};
 
 /// Live bytes in four parts, which add up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,13 +56,8 @@ impl Parts {
 
 /// Bytes of the temporaries that the optimizer's step at the moment has made.
 fn step_temporaries(case: &Case<'_>) -> i64 {
-    let phases = &case.phases().phases;
-    let is_before = |start: &&PhaseStart| Moment::after(start.event) <= case.moment;
-    let Some(step) = phases.iter().rfind(is_before).filter(|start| start.phase == Phase::Optimizer) else {
-        return 0;
-    };
-    let is_of_step = |a: &&Allocation| {
-        case.category(a.id) == Category::Temporary && a.alloc_event().is_some_and(|event| step.event <= event)
-    };
-    case.live.iter().filter(is_of_step).map(|a| a.size).saturating_sum()
+    let is_in_step = case.phases().phase_at(case.moment) == Phase::Optimizer;
+    let Some(step) = case.starts_of(Phase::Optimizer).next_back().filter(|_| is_in_step) else { return 0 };
+    let of_step = case.live_of(Category::Temporary).filter(|a| Some(step) <= a.alloc_event());
+    of_step.map(|a| a.size).saturating_sum()
 }

@@ -5,30 +5,16 @@
 
 use crate::analysis::{Phase, Phases};
 use crate::model::{Action, EventIx, Moment, StackId, Timeline};
+use crate::program::numbers::{MANY, SEVERAL};
+use crate::program::share::MUCH;
 use foldhash::{HashMap, HashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// A stack that allocates less often is no loop, where only its allocations show repetitions.
-const MIN_ALLOCATIONS: usize = 4;
-
-/// The most stacks that are tried as the loop's, the rarest first: each costs a pass over all events.
-const MAX_TRIED_STACKS: usize = 32;
-
-/// A loop frees something between two of its allocations at least every this many times. Memory that is only filled, as
-/// by building a model, is no loop.
-const PAIRS_PER_FREE: usize = 4;
-
 /// Calls after the last backward pass wait for no backward pass if there are more of them than this times the most that
-/// one ever followed.
-const UNFINISHED_FACTOR: usize = 8;
-
-/// The factor if batches were loaded more than [`MORE_LOADS`] times as often as before, too. Without that, the program may
-/// call its model for every token and have a longer text.
-const UNFINISHED_FACTOR_WITH_LOADS: usize = 2;
-
-/// See [`UNFINISHED_FACTOR_WITH_LOADS`].
-const MORE_LOADS: usize = 2;
+/// one ever followed, and batches were loaded more often by as much: else the program may call its model for every token, and have
+/// a longer text.
+const MORE_CALLS: usize = 2;
 
 /// What a repetition is called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -149,8 +135,7 @@ fn unfinished(timeline: &Timeline, phases: &Phases) -> Vec<EventIx> {
     };
     let before = earlier.iter().map(|run| calls_in(run).len()).max().unwrap_or(0);
     let loads = earlier.iter().map(|run| run.loads).max().unwrap_or(0);
-    let has_more_loads = loads.saturating_mul(MORE_LOADS) < last.loads;
-    let factor = if has_more_loads { UNFINISHED_FACTOR_WITH_LOADS } else { UNFINISHED_FACTOR };
+    let factor = if loads.saturating_mul(MORE_CALLS) < last.loads { MORE_CALLS } else { MANY };
     let calls = calls_in(last);
     let is_open = last.events.end as usize == timeline.events.len();
     if !is_open || before == 0 || calls.len() <= before.saturating_mul(factor) {
@@ -185,42 +170,24 @@ fn forward_runs(timeline: &Timeline, phases: &Phases) -> Vec<ForwardRun> {
     runs
 }
 
-/// The repetitions of a program that calls no model: they begin where one stack allocates again after something was freed.
+/// The repetitions of a program that calls no model: they begin where one stack, the rarest that does, allocates again after
+/// something was freed.
 fn of_a_stack(timeline: &Timeline) -> Vec<EventIx> {
-    let events = 0..timeline.events.len() as u32;
-    let mut stacks: Vec<(usize, StackId)> = counts(timeline, events.clone())
-        .into_iter()
-        .filter(|&(_, count)| MIN_ALLOCATIONS <= count)
-        .map(|(stack, count)| (count, stack))
-        .collect();
-    stacks.sort_unstable();
-    let frees_within = |pair: &&[EventIx]| {
-        let mut between = (pair[0].0..pair[1].0).map(EventIx);
-        between.any(|ix| timeline.events.action(ix) == Action::FreeCompleted)
-    };
-    let starts = |&(_, stack): &(usize, StackId)| {
-        let starts = starts_of(timeline, events.clone(), stack);
-        let with_frees = starts.windows(2).filter(frees_within).count();
-        (starts.len() <= with_frees * PAIRS_PER_FREE).then_some(starts)
-    };
-    stacks.iter().take(MAX_TRIED_STACKS).find_map(starts).unwrap_or_default()
-}
-
-/// Number of allocations of each stack.
-fn counts(timeline: &Timeline, events: Range<u32>) -> HashMap<StackId, usize> {
-    let mut counts: HashMap<StackId, usize> = HashMap::default();
-    for ix in allocs(timeline, events) {
-        *counts.entry(timeline.events.stack(ix)).or_default() += 1;
+    let events = &timeline.events;
+    let mut by_stack: HashMap<StackId, Vec<EventIx>> = HashMap::default();
+    for ix in events.indices().filter(|&ix| events.action(ix) == Action::Alloc) {
+        by_stack.entry(events.stack(ix)).or_default().push(ix);
     }
-    counts.remove(&StackId::EMPTY);
-    counts
-}
-
-/// The allocations of a stack.
-fn starts_of(timeline: &Timeline, events: Range<u32>, stack: StackId) -> Vec<EventIx> {
-    allocs(timeline, events).filter(|&ix| timeline.events.stack(ix) == stack).collect()
-}
-
-fn allocs(timeline: &Timeline, events: Range<u32>) -> impl Iterator<Item = EventIx> + '_ {
-    events.map(EventIx).filter(|&ix| timeline.events.action(ix) == Action::Alloc)
+    by_stack.retain(|&stack, starts| stack != StackId::EMPTY && SEVERAL < starts.len());
+    let mut by_stack: Vec<(StackId, Vec<EventIx>)> = by_stack.into_iter().collect();
+    by_stack.sort_unstable_by_key(|(stack, starts)| (starts.len(), *stack));
+    let frees: Vec<EventIx> =
+        events.indices().filter(|&ix| events.action(ix) == Action::FreeCompleted).collect();
+    let frees_within = |pair: &&[EventIx]| {
+        frees.get(frees.partition_point(|free| *free < pair[0])).is_some_and(|free| *free < pair[1])
+    };
+    // Memory that is only filled, as by building a model, is no loop.
+    let is_loop =
+        |starts: &Vec<EventIx>| MUCH.is_reached(starts.windows(2).filter(frees_within).count(), starts.len());
+    by_stack.into_iter().map(|(_, starts)| starts).find(is_loop).unwrap_or_default()
 }

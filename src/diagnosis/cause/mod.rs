@@ -9,7 +9,7 @@ mod other_than_retained;
 mod outside;
 
 pub(super) use other_than_retained::{Pieces, pieces};
-pub(super) use outside::{Outside, OutsideBasis, larger_device};
+pub(super) use outside::{Outside, OutsideBasis, USUAL_DEVICE_BYTES, larger_device};
 
 use super::answered::Answered;
 use super::case::{Case, FreePiece, Shortage};
@@ -20,7 +20,7 @@ use super::findings::FindingId;
 use super::growing_tensors::GrowingTensors;
 use super::retained::Retained;
 use super::sentence::say;
-use super::share::share;
+use crate::program::share::share;
 use outside::outside;
 
 /// Holes are the reason if they are at least this share of the reserved bytes. Every program has some; to put those in order

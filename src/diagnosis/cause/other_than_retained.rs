@@ -3,16 +3,10 @@
 use crate::analysis::Category;
 use crate::diagnosis::case::{Case, Shortage};
 use crate::diagnosis::finding::StackBytes;
-use crate::diagnosis::numbers::MANY;
 use crate::diagnosis::retained::Retained;
 use crate::model::{AllocId, Allocation, Moment, StackId};
+use crate::program::numbers::MANY;
 use std::collections::BTreeSet;
-
-/// A piece is at most one in this many of the request's bytes.
-const PIECE_PART: i64 = 4;
-
-/// Fewer earlier iterations do not show how much memory one needs.
-const MIN_ITERATIONS: usize = 2;
 
 /// Whether something explains the failed request better.
 pub(super) fn comes_first(case: &Case<'_>, shortage: &Shortage, retained: &Retained) -> bool {
@@ -37,11 +31,8 @@ pub(in crate::diagnosis) fn pieces(case: &Case<'_>, shortage: &Shortage) -> Opti
     let requested = shortage.oom.requested;
     let event = case.timeline.events.get(shortage.oom.event);
     let is_seen = case.code.puts_together(event.stack);
-    let is_piece = |a: &&Allocation| {
-        let category = case.category(a.id);
-        a.size <= requested / PIECE_PART
-            && !matches!(category, Category::Parameter | Category::OptimizerState)
-    };
+    let is_piece =
+        |a: &&Allocation| !matches!(case.category(a.id), Category::Parameter | Category::OptimizerState);
     let are_pieces = |row: &StackBytes| {
         let of_stack = case.live.iter().filter(|a| a.stack == row.stack);
         of_stack.clone().all(|a| is_piece(&a)) && (is_seen || are_of_repetitions(case, of_stack))
@@ -55,16 +46,14 @@ pub(in crate::diagnosis) fn pieces(case: &Case<'_>, shortage: &Shortage) -> Opti
 /// Whether each of some allocations is of another repetition.
 fn are_of_repetitions<'a>(case: &Case<'_>, mut pieces: impl Iterator<Item = &'a Allocation>) -> bool {
     let mut seen = BTreeSet::new();
-    let index = |a: &Allocation| a.alloc_event().and_then(|event| case.repetitions.index_of(event));
-    pieces.all(|a| index(a).is_some_and(|index| seen.insert(index)))
+    pieces.all(|a| case.repetition_of(a).is_some_and(|index| seen.insert(index)))
 }
 
 /// Whether this iteration needs more than any before it, by more than all that is retained.
 fn is_surpassed(case: &Case<'_>, shortage: &Shortage, retained: &Retained) -> bool {
     let iterations = &case.phases().iterations;
-    let Some(at) = iterations.index_at(case.moment).filter(|&at| MIN_ITERATIONS <= at) else {
-        return false;
-    };
+    // One earlier iteration, which warms up, does not show how much memory one needs.
+    let Some(at) = iterations.index_at(case.moment).filter(|&at| 1 < at) else { return false };
     let rise = |peak: i64, start: i64| peak.saturating_sub(start);
     let earlier = iterations.list.iter().take(at).map(|one| rise(one.peak_bytes, one.start_bytes)).max();
     let Some((this, earlier)) = iterations.list.get(at).zip(earlier) else { return false };

@@ -2,23 +2,12 @@
 
 use crate::diagnosis::case::{Case, Shortage};
 use crate::model::Moment;
+use crate::program::share::{MUCH, NOTABLE, WORTH};
 
 const GIB: i64 = 1 << 30;
 
 /// The most bytes that a CUDA context, cuBLAS and a communicator usually take, which is nothing to report.
 const USUAL_BYTES: i64 = 3 * GIB / 2;
-
-/// On small devices, the usual bytes are at most one in this many of the device's.
-const USUAL_PART: i64 = 8;
-
-/// Bytes outside are also nothing to report if they are at most one in this many of the device's.
-const SMALL_PART: i64 = 16;
-
-/// PyTorch had more before if the difference is more than this, in bytes: processes that come and go take less.
-const MIN_TAKEN_BYTES: i64 = GIB / 4;
-
-/// The difference must also be more than one in this many of the bytes that PyTorch had.
-const MIN_TAKEN_PART: i64 = 20;
 
 /// How it is known that something outside of PyTorch's allocator holds memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,13 +34,12 @@ pub(super) fn outside(case: &Case<'_>, shortage: &Shortage) -> Option<Outside> {
     let available = shortage.available_bytes()?;
     if let Some(device) = case.device_memory {
         let bytes = device.saturating_sub(available);
-        return is_unusual(bytes, device).then_some(Outside { bytes, basis: OutsideBasis::Told });
+        // On small devices, less than usual may be much.
+        let is_much = USUAL_BYTES < bytes && WORTH.is_reached(bytes, device);
+        let is_unusual = is_much || MUCH.is_reached(bytes, device);
+        return is_unusual.then_some(Outside { bytes, basis: OutsideBasis::Told });
     }
     earlier(case, available)
-}
-
-fn is_unusual(bytes: i64, device: i64) -> bool {
-    USUAL_BYTES.min(device / USUAL_PART) < bytes && device / SMALL_PART < bytes
 }
 
 /// Memory that PyTorch had reserved before, or could have, and that something else has taken since.
@@ -66,8 +54,7 @@ fn earlier(case: &Case<'_>, available: i64) -> Option<Outside> {
     });
     let (most, at) = could.chain([(reserved, at)]).max()?;
     let bytes = most.saturating_sub(available);
-    let is_much = MIN_TAKEN_BYTES < bytes && most / MIN_TAKEN_PART < bytes;
-    is_much.then_some(Outside { bytes, basis: OutsideBasis::Earlier(at) })
+    WORTH.is_reached(bytes, most).then_some(Outside { bytes, basis: OutsideBasis::Earlier(at) })
 }
 
 /// Memory of common devices as the driver states it, in MiB.
@@ -76,22 +63,19 @@ const DEVICES_MIB: [i64; 24] = [
     46_068, 49_152, 65_536, 81_920, 96_256, 98_304, 131_072, 144_384, 184_320, 196_608, 294_912,
 ];
 
-/// Less available memory, in bytes, is not judged: small devices and slices of devices come in too many sizes.
-const MIN_JUDGED_BYTES: i64 = 6 * GIB;
-
-/// On a device of a common size, less than one in this many of its bytes is usually taken.
-const TAKEN_PART: i64 = 12;
+/// Devices with less memory than this, in bytes, are rare, and small devices and slices of devices come in too many sizes to say
+/// which one it is.
+pub(in crate::diagnosis) const USUAL_DEVICE_BYTES: i64 = 6 * GIB;
 
 /// The bytes of the next larger common device, if PyTorch could not have a good part of them: something else may hold it, or
 /// the device is an uncommon one or a slice.
 pub(in crate::diagnosis) fn larger_device(available: i64) -> Option<i64> {
-    if available < MIN_JUDGED_BYTES {
+    if available < USUAL_DEVICE_BYTES {
         return None;
     }
     let device = DEVICES_MIB.iter().map(|mib| mib << 20).find(|&device| available < device)?;
     let bytes = device - available;
-    let is_much = USUAL_BYTES.max(device / TAKEN_PART) < bytes;
-    is_much.then_some(device)
+    (USUAL_BYTES < bytes && NOTABLE.is_reached(bytes, device)).then_some(device)
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use crate::diagnosis::finding::{Finding, MAX_STACKS, Role};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::MUCH;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{AllocId, Allocation, StackId};
+use crate::program::share::MUCH;
 use foldhash::HashSet;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
@@ -37,9 +37,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     finding.explain(
         "They are kept from the forward pass for the backward pass and grow with the batch and the sequence.",
     );
-    let is_waiting =
-        |a: &&Allocation| awaiting.contains(&a.id) && case.category(a.id) == Category::Activation;
-    let waiting = case.live.iter().filter(is_waiting).map(|a| a.size).saturating_sum();
+    let waiting = case.live_of(Category::Activation).filter(|a| awaiting.contains(&a.id));
+    let waiting = waiting.map(|a| a.size).saturating_sum();
     if 0 < waiting {
         finding.explain(say!(
             "{} more were given back and wait for a stream: they are not counted here.",
@@ -67,8 +66,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         finding.weighs(rest / 2);
         finding.confirm("Checkpoint the largest block alone and compare the peaks.");
     }
-    let types = assessment.workload().number_types();
-    if assessment.workload().computation.has_weight_copies() {
+    let types = case.workload.number_types();
+    if case.workload.computation.has_weight_copies() {
         finding.explain("Copies of parameters with half of their bytes are made: autocast is on already.");
     } else if types.are_half {
         finding.explain("As far as sizes show, their numbers have two bytes already.");
@@ -78,7 +77,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         finding.advise("If they are float32, bfloat16 autocast makes most of them half as large.");
     }
     finding.limit("A recording has no dtypes and no shapes, and does not tell which activations the backward pass needs.");
-    let attention = attention(assessment, &live);
+    let attention = attention(case, &live);
     std::iter::once(finding).chain(attention.map(|scores| written_out(case, &scores, bytes))).collect()
 }
 
@@ -88,9 +87,9 @@ fn waits_for_backward(case: &Case<'_>) -> bool {
 }
 
 /// The scores of attention that is written out; `None` if they hold little.
-fn attention<'a>(assessment: &Assessment<'_>, live: &[&'a Allocation]) -> Option<Vec<&'a Allocation>> {
-    let timeline = assessment.case.timeline;
-    let attention = assessment.workload().attention();
+fn attention<'a>(case: &Case<'_>, live: &[&'a Allocation]) -> Option<Vec<&'a Allocation>> {
+    let timeline = case.timeline;
+    let attention = case.workload.attention();
     let scores: HashSet<AllocId> = attention.iter().flat_map(|one| one.scores.iter().copied()).collect();
     let stacks: HashSet<StackId> = scores.iter().map(|&id| timeline.stack(id)).collect();
     let sizes: HashSet<u64> = attention.iter().map(|one| one.bytes).collect();

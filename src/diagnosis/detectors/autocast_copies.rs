@@ -7,12 +7,12 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::WORTH;
 use crate::program::Dependence;
+use crate::program::share::WORTH;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
-    let computation = &assessment.workload().computation;
+    let computation = &case.workload.computation;
     let mut copies = assessment.in_use(Category::Activation);
     copies.retain(|a| computation.dependence(a.id) == Dependence::WeightCopy);
     let bytes = sum(&copies);

@@ -9,16 +9,17 @@ use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, say};
-use crate::diagnosis::share::{NEARLY_ALL, SAME};
 use crate::diagnosis::sum::SaturatingSum as _;
-use crate::model::Allocation;
+use crate::program::share::{NEARLY_ALL, SAME};
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     let total = case.live_bytes();
-    let Some((first, bytes)) = case.largest_category() else { return Vec::new() };
-    let amount = amount(bytes, case.inferred_bytes_of(first)).of(total);
-    let title = say!("Most in use: {} with {} ({})", first.label(), amount, figure::share(bytes, total));
+    let largest = case.by_category().iter().max_by_key(|of| of.bytes).filter(|of| 0 < of.bytes);
+    let Some(first) = largest else { return Vec::new() };
+    let amount = amount(first.bytes, first.inferred_bytes).of(total);
+    let share = figure::share(first.bytes, total);
+    let title = say!("Most in use: {} with {} ({})", first.category.label(), amount, share);
     let mut finding = Finding::new(FindingId::Breakdown, Severity::Info, title);
     for of in case.by_category() {
         let [all, of_these] = keys(of.category);
@@ -99,11 +100,8 @@ fn rest(case: &Case<'_>, parameters: i64, states: i64) -> Sentence {
 /// step.
 fn gradients_of_this_backward(case: &Case<'_>) -> i64 {
     let Some(start) = case.phases().backward_at(case.moment) else { return 0 };
-    let is_new = |allocation: &&Allocation| {
-        allocation.alloc_event().is_some_and(|event| start <= event)
-            && case.category(allocation.id) == Category::Gradient
-    };
-    case.live.iter().filter(is_new).map(|allocation| allocation.size).saturating_sum()
+    let new = case.live_of(Category::Gradient).filter(|a| Some(start) <= a.alloc_event());
+    new.map(|a| a.size).saturating_sum()
 }
 
 /// The keys of a category's bytes, and of those that are only inferred.

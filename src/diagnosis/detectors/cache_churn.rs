@@ -5,10 +5,10 @@ use crate::diagnosis::case::{Case, by_stack};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
 use crate::diagnosis::findings::FindingId;
-use crate::diagnosis::numbers::{MANY, SEVERAL};
 use crate::diagnosis::sentence::{Sentence, say};
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Action, EventIx};
+use crate::program::numbers::{MANY, SEVERAL};
 
 /// Bursts that a finding lists, at most.
 const MAX_EVENTS: usize = 10;

@@ -6,9 +6,9 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{name, say};
-use crate::diagnosis::share::NOTABLE;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::Allocation;
+use crate::program::share::NOTABLE;
 
 /// Lines of code and allocations that are named, at most.
 const MAX_NAMED: usize = 10;
@@ -67,8 +67,7 @@ fn holders(case: &Case<'_>) -> Option<Finding> {
 /// The memory that this iteration added to the older one.
 fn rise(case: &Case<'_>) -> Option<Finding> {
     let start = case.iteration_start()?;
-    let is_new = |a: &&Allocation| a.alloc_event().is_some_and(|event| start <= event);
-    let added: Vec<&Allocation> = case.live.iter().filter(is_new).collect();
+    let added: Vec<&Allocation> = case.live.iter().filter(|a| Some(start) <= a.alloc_event()).collect();
     let bytes = added.iter().map(|a| a.size).saturating_sum();
     let before = case.live_bytes().saturating_sub(bytes);
     if bytes <= 0 || !NOTABLE.is_reached(before, case.live_bytes()) {

@@ -13,14 +13,11 @@ use crate::diagnosis::words::Words;
 /// The device's memory, each byte once.
 struct Account {
     capacity: i64,
-    /// Reserved by PyTorch: exact, from the recording.
-    reserved: i64,
-    /// Of this process outside of PyTorch: its context, libraries.
-    process: Option<i64>,
     others: i64,
-    free: i64,
     /// Held by nobody that the driver names.
     rest: i64,
+    /// The parts that are there, with the key and the label of each.
+    parts: Vec<(&'static str, &'static str, i64)>,
 }
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
@@ -38,28 +35,23 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 impl Account {
     fn of(message: &OomMessage, shortage: &Shortage) -> Option<Self> {
         let (capacity, free) = message.capacity_bytes.zip(message.free_bytes)?;
+        // That is exact, from the recording. The rest of the process is its context and its libraries.
         let reserved = shortage.reserved_bytes;
-        let process = message.process_bytes.map(|bytes| bytes.saturating_sub(reserved).max(0));
+        let process = message.process_bytes.map_or(0, |bytes| bytes.saturating_sub(reserved).max(0));
         let others = message.other_bytes;
-        let known = [reserved, process.unwrap_or(0), others, free];
-        let known = known.into_iter().saturating_sum();
+        let known = [reserved, process, others, free].into_iter().saturating_sum();
         let rest = capacity.saturating_sub(known);
         // Differences within the rounding of the text are none.
         let rest = if message.agrees(rest, 0) { 0 } else { rest.max(0) };
-        Some(Self { capacity, reserved, process, others, free, rest })
-    }
-
-    /// The parts that are there, with the key and the label of each.
-    fn parts(&self) -> Vec<(&'static str, &'static str, i64)> {
-        let parts = [
-            ("account_pytorch_bytes", "reserved by PyTorch", Some(self.reserved)),
-            ("account_process_bytes", "of this process outside of PyTorch", self.process),
-            ("account_others_bytes", "of other processes", Some(self.others)),
-            ("account_free_bytes", "free", Some(self.free)),
-            ("account_rest_bytes", "of nobody that the driver names", Some(self.rest)),
+        let mut parts = vec![
+            ("account_pytorch_bytes", "reserved by PyTorch", reserved),
+            ("account_process_bytes", "of this process outside of PyTorch", process),
+            ("account_others_bytes", "of other processes", others),
+            ("account_free_bytes", "free", free),
+            ("account_rest_bytes", "of nobody that the driver names", rest),
         ];
-        let known = parts.into_iter().filter_map(|(key, label, bytes)| Some((key, label, bytes?)));
-        known.filter(|&(_, _, bytes)| bytes != 0).collect()
+        parts.retain(|&(.., bytes)| bytes != 0);
+        Some(Self { capacity, others, rest, parts })
     }
 }
 
@@ -83,13 +75,13 @@ fn other_moment(message: &OomMessage, shortage: &Shortage) -> Option<Finding> {
 }
 
 fn finding(account: &Account, message: &OomMessage, words: Words) -> Finding {
-    let parts = account.parts();
     let all = account.capacity;
-    let said = parts.iter().map(|&(_, label, bytes)| say!("{} {}", figure::bytes(bytes).of(all), label));
+    let said =
+        account.parts.iter().map(|&(_, label, bytes)| say!("{} {}", figure::bytes(bytes).of(all), label));
     let title = say!("The device's {}: {}", figure::bytes(all), Sentence::joined(said, ", "));
     let mut finding = Finding::new(FindingId::DeviceAccount, Severity::Info, title);
     finding.evidence.bytes("device_memory_bytes", "memory of the device, as the message states", all);
-    for (key, label, bytes) in parts {
+    for &(key, label, bytes) in &account.parts {
         finding.evidence.part(key, label, bytes, all);
     }
     if let Some(bytes) = message.private_bytes {

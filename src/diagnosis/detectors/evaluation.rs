@@ -3,16 +3,16 @@
 use super::place::{places, sum};
 use crate::analysis::{Category, FrameKey, ModelCall, Phase, Phases};
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::{Case, by_stack};
+use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
-use crate::diagnosis::numbers::MANY;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::{MUCH, WORTH};
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{AllocId, Allocation, EventIx, Moment};
+use crate::program::numbers::MANY;
+use crate::program::share::{MUCH, WORTH};
 use std::collections::BTreeSet;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
@@ -40,11 +40,8 @@ fn running(case: &Case<'_>) -> Option<Finding> {
     let early = made.len() / 2;
     let is_kept = |id: &&AllocId| timeline.gone(**id).is_none_or(|gone| case.moment < gone);
     let kept = made.iter().take(early).filter(is_kept).count();
-    let is_held = |a: &&Allocation| {
-        case.category(a.id) == Category::Activation
-            && a.alloc_event().is_some_and(|event| call.event <= event)
-    };
-    let held: Vec<&Allocation> = case.live.iter().filter(is_held).collect();
+    let held = case.live_of(Category::Activation).filter(|a| Some(call.event) <= a.alloc_event());
+    let held: Vec<&Allocation> = held.collect();
     let bytes = sum(&held);
     if made.len() < MANY || !MUCH.is_reached(kept, early) || !MUCH.is_reached(bytes, case.live_bytes()) {
         return None;
@@ -67,13 +64,10 @@ fn running(case: &Case<'_>) -> Option<Finding> {
 fn evaluation(case: &Case<'_>) -> Option<Finding> {
     let timeline = case.timeline;
     let (start, end) = last_evaluation(case)?;
-    let made: Vec<AllocId> = timeline
-        .lifetimes
-        .live_at(end)
-        .filter(|&id| start < timeline.lifetimes.start(id) && case.category(id) == Category::Activation)
-        .collect();
-    let size = |&id: &AllocId| (case.allocation(id).stack, case.allocation(id).size);
-    let stacks = by_stack(made.iter().map(size));
+    let is_made =
+        |&id: &AllocId| start < timeline.lifetimes.start(id) && case.category(id) == Category::Activation;
+    let made = timeline.lifetimes.live_at(end).filter(is_made);
+    let stacks = case.stacks_of(made);
     let lines: BTreeSet<FrameKey> =
         stacks.iter().filter_map(|row| case.code.own_path(row.stack).first().copied()).collect();
     let bytes = stacks.iter().map(|row| row.bytes).saturating_sum();
@@ -102,20 +96,16 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
     if phases.phase_at(case.moment) != Phase::Eval || !case.trains() {
         return None;
     }
-    let event = case.moment.event()?;
-    let since = phases.phases.iter().rev().find(|start| start.event <= event)?;
-    if is_part_of_step(phases, since.event) {
+    let since = case.starts_of(Phase::Eval).next_back()?;
+    if is_part_of_step(phases, since) {
         return None;
     }
     // An evaluation that loads data in between is several phases.
     let is_older = |id: AllocId| {
         let start = case.timeline.lifetimes.start(id);
-        start <= Moment(since.event.0) && phases.phase_at(start) != Phase::Eval
+        start <= Moment(since.0) && phases.phase_at(start) != Phase::Eval
     };
-    let of = |category: Category| {
-        let left = case.live.iter().filter(move |a| case.category(a.id) == category && is_older(a.id));
-        left.collect::<Vec<_>>()
-    };
+    let of = |category| case.live_of(category).filter(|a| is_older(a.id)).collect::<Vec<_>>();
     let (activations, gradients) = (of(Category::Activation), of(Category::Gradient));
     let bytes = sum(&activations).saturating_add(sum(&gradients));
     if !WORTH.is_reached(bytes, case.live_bytes()) {
@@ -131,8 +121,8 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
     finding.evidence.bytes("activation_bytes", "activations from before the evaluation", sum(&activations));
     finding.evidence.bytes("gradient_bytes", "gradients from before the evaluation", sum(&gradients));
     finding.limit_inferred("activations and gradients", bytes, inferred);
-    finding.evidence.events.push(since.event);
-    let stacks = by_stack(activations.iter().chain(&gradients).map(|a| (a.stack, a.size)));
+    finding.evidence.events.push(since);
+    let stacks = case.stacks_of(activations.iter().chain(&gradients).map(|a| a.id));
     finding.evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
     finding.evidence.stacks = stacks.into_iter().take(2).collect();
     finding.advise_code(

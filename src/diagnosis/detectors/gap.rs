@@ -5,10 +5,10 @@ use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
-use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::NOTABLE;
 use crate::model::Moment;
+use crate::program::numbers::SEVERAL;
+use crate::program::share::NOTABLE;
 
 /// The moment at which an iteration uses most, and the bytes that are reserved and not in use then.
 type Gap = (Moment, i64);

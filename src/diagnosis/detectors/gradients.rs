@@ -1,7 +1,7 @@
 //! Gradients that are held while nothing needs them.
 
 use super::place::{places, sum};
-use crate::analysis::{Category, Phase, PhaseStart};
+use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
@@ -9,28 +9,24 @@ use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::NOTABLE;
-use crate::model::{Allocation, EventIx, Moment};
-
-pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
-    held(assessment).into_iter().collect()
-}
+use crate::model::{Allocation, EventIx};
+use crate::program::share::NOTABLE;
 
 /// Finished gradients that are still there after the next forward pass has begun.
-fn held(assessment: &Assessment<'_>) -> Option<Finding> {
+pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     let phase = case.phases().phase_at(case.moment);
     if !matches!(phase, Phase::Forward | Phase::Eval | Phase::Data) {
-        return None;
+        return Vec::new();
     }
     let live = assessment.in_use(Category::Gradient);
-    let step = last_start(case, Phase::Optimizer);
+    let step = case.starts_of(Phase::Optimizer).next_back();
     let old: Vec<&Allocation> = live.iter().copied().filter(|a| is_older(a, step)).collect();
     let is_worth = |live: &[&Allocation]| NOTABLE.is_reached(sum(live), case.live_bytes());
     if is_worth(&old) {
-        return Some(outlive_the_step(case, &old));
+        return vec![outlive_the_step(case, &old)];
     }
-    is_worth(&live).then(|| wait(case, &live, phase))
+    is_worth(&live).then(|| wait(case, &live, phase)).into_iter().collect()
 }
 
 /// The most backward passes that came before one step until the moment, if each step has several: gradients add up on purpose.
@@ -48,39 +44,30 @@ fn accumulated(case: &Case<'_>) -> Option<usize> {
     of_steps.iter().all(|&backwards| 1 < backwards).then(|| of_steps.into_iter().max()).flatten()
 }
 
-/// The first event of the last phase of a kind until the moment.
-fn last_start(case: &Case<'_>, phase: Phase) -> Option<EventIx> {
-    let is_before = |start: &&PhaseStart| start.phase == phase && Moment::after(start.event) <= case.moment;
-    case.phases().phases.iter().rfind(is_before).map(|start| start.event)
-}
-
 /// Whether a gradient was made before an event.
 fn is_older(a: &Allocation, event: Option<EventIx>) -> bool {
     event.is_some_and(|event| a.alloc_event().is_none_or(|made| made < event))
 }
 
+/// Code that frees gradients after a step.
+const FREE: &str = "optimizer.step()\noptimizer.zero_grad(set_to_none=True)";
+
 /// Gradients that the step has used.
 fn outlive_the_step(case: &Case<'_>, old: &[&Allocation]) -> Finding {
     let bytes = sum(old);
     let inferred = case.inferred_bytes(old.iter().copied());
-    let backward = last_start(case, Phase::Backward);
+    let backward = case.starts_of(Phase::Backward).next_back();
     let is_never_freed = old.iter().all(|a| is_older(a, backward));
     let held = amount(bytes, inferred).of(case.live_bytes());
     let title = say!("{} of gradients outlive the optimizer's step", held);
     let mut finding = Finding::new(FindingId::GradientsNotZeroed, case.severity_of(bytes), title);
     if is_never_freed {
         finding.explain("They are older than the last backward pass, which only added to them: nothing sets them to None, since zero_grad() is never called or is told to write zeros.");
-        finding.advise_code(
-            "Free them after each step:",
-            "optimizer.step()\noptimizer.zero_grad(set_to_none=True)",
-        );
+        finding.advise_code("Free them after each step:", FREE);
         finding.limit("If gradients are meant to add up over several steps of an optimizer, they must stay.");
     } else {
         finding.explain("The step has used them, but they stay through the next forward pass, whose activations come on top: zero_grad() is called only before the next backward pass.");
-        finding.advise_code(
-            "Free them right after the step:",
-            "optimizer.step()\noptimizer.zero_grad(set_to_none=True)",
-        );
+        finding.advise_code("Free them right after the step:", FREE);
     }
     finding.evidence.part("gradient_bytes", "gradients", bytes, case.live_bytes());
     places(&mut finding, case, old);

@@ -9,7 +9,7 @@ use crate::diagnosis::finding::Finding;
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::{NOTABLE, share};
+use crate::program::share::{NOTABLE, share};
 use crate::program::{AdamStep, OptimizerFacts};
 
 /// The most bytes of optimizer state for each byte of parameters: Adam at 32 bits beside parameters of 16 keeps four times
@@ -76,7 +76,7 @@ fn temporaries(assessment: &Assessment<'_>) -> Option<Finding> {
     finding.evidence.part("temporary_bytes", "temporaries", bytes, case.live_bytes());
     places(&mut finding, case, &live);
     finding.limit_inferred("temporaries", bytes, inferred);
-    explain_step(&mut finding, OptimizerFacts::of(&case.run()).adam);
+    explain_step(&mut finding, OptimizerFacts::of(&case.workload.computation.run).adam);
     finding.weighs(bytes);
     Some(finding)
 }

@@ -8,17 +8,14 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::WORTH;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, EventIx, Moment, StackId};
+use crate::program::share::WORTH;
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 
 /// State is unused after this many times as many backward passes as ever came between two of its steps.
 const IDLE_FACTOR: usize = 2;
-
-/// Fewer backward passes without a step of the optimizer show nothing.
-const MIN_IDLE: usize = 2;
 
 /// The state that one own path made: that of one optimizer, as far as the program's lines tell.
 #[derive(Default)]
@@ -28,7 +25,12 @@ struct State<'a> {
     by_line: BTreeMap<(FrameKey, i64), i64>,
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
+    fn add(&mut self, line: FrameKey, a: &'a Allocation) {
+        self.blocks.push(a);
+        *self.by_line.entry((line, a.size)).or_default() += 1;
+    }
+
     /// For how many parameters of each size there is state: every line of an optimizer makes one block for each.
     fn covered(&self) -> BTreeMap<i64, i64> {
         let mut covered: BTreeMap<i64, i64> = BTreeMap::new();
@@ -50,9 +52,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let mut states: BTreeMap<Vec<FrameKey>, State<'_>> = BTreeMap::new();
     for a in live {
         let Some(line) = case.code.optimizer_line(a.stack) else { continue };
-        let state = states.entry(case.code.own_path(a.stack)).or_default();
-        state.blocks.push(a);
-        *state.by_line.entry((line, a.size)).or_default() += 1;
+        states.entry(case.code.own_path(a.stack)).or_default().add(line, a);
     }
     // The path of a step that was recorded without any line of the program's own stands for no optimizer.
     states.remove(&Vec::new());
@@ -68,9 +68,7 @@ fn by_step<'a>(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'a>>) -> 
         for &a in &state.blocks {
             let Some(line) = case.code.optimizer_line(a.stack) else { continue };
             let step = a.alloc_event().map(|event| phases.partition_point(|start| start.event <= event));
-            let state = by_step.entry((path, step)).or_default();
-            state.blocks.push(a);
-            *state.by_line.entry((line, a.size)).or_default() += 1;
+            by_step.entry((path, step)).or_default().add(line, a);
         }
     }
     by_step.into_values().collect()
@@ -80,10 +78,7 @@ fn by_step<'a>(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'a>>) -> 
 fn unused(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Option<Finding> {
     let steps = steps(case);
     let latest_other_call = latest_other_call(case, states, &steps);
-    let backwards: Vec<EventIx> = {
-        let starts = case.phases().phases.iter().filter(|start| start.phase == Phase::Backward);
-        starts.map(|start| start.event).filter(|event| Moment::after(*event) <= case.moment).collect()
-    };
+    let backwards: Vec<EventIx> = case.starts_of(Phase::Backward).collect();
     let count_until = |event: EventIx| backwards.partition_point(|&backward| backward < event);
     let is_idle = |path: &Vec<FrameKey>| {
         let Some(own) = steps.get(path).filter(|steps| 2 <= steps.len()) else { return false };
@@ -94,7 +89,7 @@ fn unused(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Optio
         let counts: Vec<usize> = own.iter().map(|&step| count_until(step)).collect();
         let longest = counts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let idle = backwards.len() - counts.last().copied().unwrap_or(backwards.len());
-        (longest * IDLE_FACTOR).max(MIN_IDLE) <= idle
+        longest.max(1) * IDLE_FACTOR <= idle
     };
     let idle = states.iter().filter(|(path, _)| is_idle(path));
     let blocks: Vec<&Allocation> = idle.flat_map(|(_, state)| state.blocks.iter().copied()).collect();
@@ -170,17 +165,16 @@ fn steps(case: &Case<'_>) -> HashMap<Vec<FrameKey>, Vec<EventIx>> {
 
 /// State for more parameters than there are.
 fn several(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Option<Finding> {
-    let mut parameters: BTreeMap<i64, i64> = BTreeMap::new();
-    for a in case.live.iter().filter(|a| case.category(a.id) == Category::Parameter) {
-        *parameters.entry(a.size).or_default() += 1;
-    }
+    let parameters = case.sizes(case.live_of(Category::Parameter));
     let states = by_step(case, states);
     let mut covered: BTreeMap<i64, i64> = BTreeMap::new();
     for (size, count) in states.iter().flat_map(State::covered) {
         *covered.entry(size).or_default() += count;
     }
-    let is_surplus =
-        |size: i64| parameters.get(&size).is_some_and(|has| *has < covered.get(&size).copied().unwrap_or(0));
+    let is_surplus = |size: i64| {
+        let has = i64::from(parameters.count(size.unsigned_abs()));
+        0 < has && has < covered.get(&size).copied().unwrap_or(0)
+    };
     let doubled = |state: &State<'_>| {
         let blocks = state.blocks.iter().filter(|a| is_surplus(a.size));
         blocks.map(|a| a.size).saturating_sum()

@@ -6,9 +6,9 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, name, say};
-use crate::diagnosis::share::MOST;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{DeviceId, Moment, OomEvent, Timeline};
+use crate::program::share::MOST;
 use crate::units::capitalised;
 
 /// Devices that are listed one by one, at most: a machine has eight.

@@ -7,11 +7,11 @@ use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::findings::FindingId;
-use crate::diagnosis::numbers::MANY;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::MUCH;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, StackId};
+use crate::program::numbers::MANY;
+use crate::program::share::MUCH;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Batches are ahead of their use if at least this many of them came for each call of a model.

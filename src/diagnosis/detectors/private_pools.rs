@@ -2,9 +2,8 @@
 
 use crate::analysis::segment_state::Group;
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::by_stack;
 use crate::diagnosis::figure;
-use crate::diagnosis::finding::{Finding, Role, Severity};
+use crate::diagnosis::finding::{Finding, Role};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
 use crate::diagnosis::sum::SaturatingSum as _;
@@ -34,8 +33,6 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     if reserved <= 0 {
         return Vec::new();
     }
-    let would_help = case.shortage.as_ref().is_some_and(|shortage| shortage.is_covered_by(free));
-    let severity = if would_help { Severity::Warning } else { Severity::Info };
     let noun = if pools.len() == 1 { "private pool reserves" } else { "private pools reserve" };
     let title = say!(
         "{} {} {}, {} of them free",
@@ -44,7 +41,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         figure::bytes(reserved).of(case.state.total.reserved_bytes),
         figure::bytes(free).of(reserved)
     );
-    let mut finding = Finding::new(FindingId::PrivatePools, severity, title);
+    let mut finding = Finding::new(FindingId::PrivatePools, case.severity_of(free), title);
     finding.explain(say!("A captured {} graph keeps the memory of its pool for every replay, and a MemPool serves only what is allocated in it. Other requests cannot use what is free there.", case.words.api));
     let evidence = &mut finding.evidence;
     evidence.count("pools", "private pools", pools.len());
@@ -53,10 +50,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     evidence.bytes("reserved_bytes", "reserved in all", case.state.total.reserved_bytes);
     let rows = state.rows.iter().filter(|row| private(&&state.groups[row.group]));
     let blocks = rows.flat_map(|row| state.parts_of(row)).filter_map(|part| part.content.allocation());
-    let stacks = by_stack(blocks.map(|id| {
-        let allocation = case.allocation(id);
-        (allocation.stack, allocation.size)
-    }));
+    let stacks = case.stacks_of(blocks);
     evidence.sites = case.code.sites(&stacks, Role::Live).into_iter().take(6).collect();
     evidence.stacks = stacks.into_iter().take(2).collect();
     finding.advise_code(

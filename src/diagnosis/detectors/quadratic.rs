@@ -8,9 +8,9 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::MUCH;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, Moment, StackId};
+use crate::program::share::MUCH;
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 

@@ -6,21 +6,15 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, say};
-use crate::diagnosis::share::WORTH;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Action, Anchor, Moment, StackId};
+use crate::program::share::WORTH;
 
 const RECORD: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";
 const RECORD_ALL: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000, stacks=\"all\")";
 
-/// How to record something that is missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Fix {
-    /// To be read after "Record".
-    how: &'static str,
-    /// Whether it needs C++ frames.
-    needs_native: bool,
-}
+/// How to record something that is missing, to be read after "Record", and the code for it.
+type Fix = (&'static str, &'static str);
 
 /// Something that the recording does not show, and how to record it.
 struct Gap {
@@ -57,8 +51,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     }
     if !fixes.is_empty() {
         // One call that has all of it.
-        let how = fixes.iter().map(|fix| fix.how.into());
-        let code = if fixes.iter().any(|fix| fix.needs_native) { RECORD_ALL } else { RECORD };
+        let how = fixes.iter().map(|fix| fix.0.into());
+        let code = if fixes.iter().any(|fix| fix.1 == RECORD_ALL) { RECORD_ALL } else { RECORD };
         finding.advise_code(say!("Record {}:", Sentence::joined(how, "; ")), case.words.code(code));
     }
     vec![finding]
@@ -111,10 +105,7 @@ fn no_history(case: &Case<'_>) -> Option<Gap> {
         title: "what came before the dump",
         text: "No allocations or frees were recorded: the history was off, or kept with enabled=\"state\"."
             .into(),
-        fix: Some(Fix {
-            how: "from the start of the program, before the model is built",
-            needs_native: false,
-        }),
+        fix: Some(("from the start of the program, before the model is built", RECORD)),
     })
 }
 
@@ -142,10 +133,7 @@ fn late(case: &Case<'_>) -> Option<Gap> {
     Some(Gap {
         title: "the beginning",
         text: say!("{} in {} were in use before the first event. {}", figure::bytes(before), blocks, why),
-        fix: Some(Fix {
-            how: "from the start of the program, with room for all events",
-            needs_native: false,
-        }),
+        fix: Some(("from the start of the program, with room for all events", RECORD)),
     })
 }
 
@@ -163,7 +151,7 @@ fn no_stacks(case: &Case<'_>) -> Option<Gap> {
         return Some(Gap {
             title: "lines of code",
             text: "No event has a stack: history was recorded with context=None or without stacks.".into(),
-            fix: Some(Fix { how: "with stacks, as context=\"all\" does (the default)", needs_native: false }),
+            fix: Some(("with stacks, as context=\"all\" does (the default)", RECORD)),
         });
     }
     let without = || case.live.iter().filter(|a| a.stack == StackId::EMPTY);
@@ -183,8 +171,7 @@ fn no_stacks(case: &Case<'_>) -> Option<Gap> {
             "they are older than the recording, stacks were off, or a thread without Python code allocated them, as the backward pass does"
         }
     };
-    let fix =
-        Fix { how: "with C++ frames, which show the operator of a backward allocation", needs_native: true };
+    let fix = ("with C++ frames, which show the operator of a backward allocation", RECORD_ALL);
     Some(Gap {
         title: "who allocated some of it",
         text: say!(
@@ -207,7 +194,7 @@ fn no_own_code(case: &Case<'_>) -> Option<Gap> {
     Some(Gap {
         title: "Python lines",
         text: "No stack of what is in use has a line of Python outside of torch.".into(),
-        fix: Some(Fix { how: "Python and C++ frames", needs_native: true }),
+        fix: Some(("Python and C++ frames", RECORD_ALL)),
     })
 }
 
@@ -229,6 +216,6 @@ fn no_frees(case: &Case<'_>) -> Option<Gap> {
             "There is no {} event: skip_actions left it out, or an old version of PyTorch wrote the file.",
             what
         ),
-        fix: Some(Fix { how: "without skip_actions", needs_native: false }),
+        fix: Some(("without skip_actions", RECORD)),
     })
 }

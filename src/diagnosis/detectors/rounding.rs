@@ -7,8 +7,8 @@ use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::{MOST, NOTABLE};
 use crate::model::{AllocId, DeviceId, PoolKey};
+use crate::program::share::{MOST, NOTABLE};
 use std::cmp::Reverse;
 
 /// How the allocator of a device rounds, and what helps.
@@ -103,7 +103,7 @@ fn name_wasteful(finding: &mut Finding, case: &Case<'_>) {
     let mut blocks: Vec<(AllocId, i64)> = case.state.parts.iter().filter_map(wasted).collect();
     blocks.retain(|&(_, bytes)| 0 < bytes);
     blocks.sort_unstable_by_key(|&(id, bytes)| (Reverse(bytes), id));
-    let stacks = by_stack(blocks.iter().map(|&(id, bytes)| (case.allocation(id).stack, bytes)));
+    let stacks = by_stack(blocks.iter().map(|&(id, bytes)| (case.timeline.stack(id), bytes)));
     let evidence = &mut finding.evidence;
     evidence.sites = case.code.sites(&stacks, Role::Rounding).into_iter().take(6).collect();
     evidence.stacks = stacks.into_iter().take(MAX_STACKS).collect();

@@ -8,7 +8,7 @@ use crate::diagnosis::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::pinning::hole_sizes;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::{MUCH, NOTABLE};
+use crate::program::share::{MUCH, NOTABLE};
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;

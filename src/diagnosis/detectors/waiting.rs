@@ -1,13 +1,12 @@
 //! Blocks that were given back and wait for another stream (`record_stream`).
 
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::by_stack;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, Role, Severity};
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::TRACE;
 use crate::model::AllocId;
+use crate::program::share::TRACE;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -17,9 +16,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let mut waiting: Vec<AllocId> = case.awaiting().into_iter().collect();
-    waiting.sort_unstable_by_key(|&id| (std::cmp::Reverse(case.allocation(id).size), id));
-    let would_help = case.shortage.as_ref().is_some_and(|shortage| shortage.is_covered_by(bytes));
-    let severity = if would_help { Severity::Warning } else { Severity::Info };
+    waiting.sort_unstable_by_key(|&id| (std::cmp::Reverse(case.timeline.size(id)), id));
+    let severity = case.severity_of(bytes);
     let title = say!(
         "{} are free for the program but wait for another stream ({})",
         figure::bytes(bytes).of(total.active_rounded_bytes()),
@@ -27,13 +25,10 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     );
     let mut finding = Finding::new(FindingId::RecordStream, severity, title);
     finding.explain("After record_stream() a block can be used again only when the other stream has passed the point at which it was freed. When the host runs ahead of the device, such blocks pile up.");
-    if would_help {
+    if severity == Severity::Warning {
         finding.explain("They are as large as what the failed request lacked.");
     }
-    let stacks = by_stack(waiting.iter().map(|&id| {
-        let allocation = case.allocation(id);
-        (allocation.stack, allocation.size)
-    }));
+    let stacks = case.stacks_of(waiting.iter().copied());
     let evidence = &mut finding.evidence;
     evidence.part("awaiting_bytes", "waiting for a stream", bytes, total.active_rounded_bytes());
     evidence.count("awaiting_blocks", "blocks", total.awaiting_blocks);

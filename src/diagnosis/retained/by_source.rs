@@ -6,10 +6,10 @@ use super::repeated_models::repeated_models;
 use super::source::Source;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::case::Case;
-use crate::diagnosis::numbers::SEVERAL;
-use crate::diagnosis::share::MOST;
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::Allocation;
+use crate::program::numbers::SEVERAL;
+use crate::program::share::MOST;
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ fn copied_parameters(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>
     if !case.goes_by_size() {
         return HashSet::default();
     }
-    let parameters = case.live.iter().filter(|a| case.category(a.id) == Category::Parameter);
+    let parameters = case.live_of(Category::Parameter);
     let mut sizes: HashSet<Source> = parameters.filter_map(|a| Source::of(case, a)).collect();
     let all = sizes.len();
     sizes.retain(|source| by_source.contains_key(source));
@@ -125,10 +125,8 @@ fn copied_parameters(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>
 /// Whether a step of the optimizer, and a forward pass after it, lie between the start of the recording
 /// and the moment.
 fn has_trained(case: &Case<'_>) -> bool {
-    let phases = &case.phases().phases;
-    let before = phases.iter().take_while(|start| start.event.0 < case.moment.0);
-    let mut after_step = before.skip_while(|start| start.phase != Phase::Optimizer);
-    after_step.any(|start| start.phase == Phase::Forward)
+    let step = case.starts_of(Phase::Optimizer).next();
+    step.is_some() && step < case.starts_of(Phase::Forward).next_back()
 }
 
 /// Whether it is odd when repetitions leave memory of a category. Caches of keys and values are meant to grow.

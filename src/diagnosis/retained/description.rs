@@ -7,7 +7,7 @@ use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_SITES, MAX_STACKS, Site};
 use crate::diagnosis::sentence::{Sentence, name, say};
-use crate::diagnosis::share::NEARLY_ALL;
+use crate::program::share::NEARLY_ALL;
 
 /// Describe the retained memory, what keeps it, and how to let it go.
 pub(in crate::diagnosis) fn describe(finding: &mut Finding, case: &Case<'_>, retained: &Retained) {

@@ -31,9 +31,8 @@ impl FinishedCaches {
 
     /// Whether an allocation is a part of a cache that no generation fills any more.
     pub(super) fn contains(&self, case: &Case<'_>, a: &Allocation) -> bool {
-        let repetition = a.alloc_event().and_then(|event| case.repetitions.index_of(event));
         case.category(a.id) == Category::KvCache
-            && (repetition.is_some_and(|repetition| repetition < self.over_before)
+            && (case.repetition_of(a).is_some_and(|repetition| repetition < self.over_before)
                 || self.replaced.contains(case, a))
     }
 }

@@ -3,10 +3,10 @@
 
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::case::Case;
-use crate::diagnosis::numbers::SEVERAL;
-use crate::diagnosis::share::{MOST, NEARLY_ALL, NOTABLE};
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{AllocId, Allocation, EventIx, Moment};
+use crate::program::numbers::SEVERAL;
+use crate::program::share::{MOST, NEARLY_ALL, NOTABLE};
 
 /// What keeps the graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

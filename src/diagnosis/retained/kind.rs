@@ -7,12 +7,11 @@ use crate::diagnosis::answered::Answered;
 use crate::diagnosis::case::Case;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::StackBytes;
-use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::{MOST, NEARLY_ALL, Share, WORTH};
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, Moment};
-use foldhash::HashSet;
+use crate::program::numbers::SEVERAL;
+use crate::program::share::{MOST, NEARLY_ALL, Share, WORTH};
 
 /// What retained memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,22 +234,17 @@ impl Memory<'_> {
         self.sum(|a| self.case.category(a.id) == Category::KvCache && basis(a) != Basis::Inferred)
     }
 
-    fn parameters(&self) -> impl Iterator<Item = &Allocation> + '_ {
-        self.case.live.iter().filter(|a| self.case.category(a.id) == Category::Parameter)
-    }
-
     fn of_parameter_sizes(&self) -> i64 {
-        let sizes: HashSet<i64> = self.parameters().map(|a| a.size).collect();
-        self.sum(|a| sizes.contains(&a.size))
+        let parameters = self.case.sizes(self.case.live_of(Category::Parameter));
+        self.sum(|a| parameters.count(a.size.unsigned_abs()) != 0)
     }
 
     /// Whether the memory has blocks of the sizes of most of the parameters' bytes.
     fn covers_the_parameters(&self) -> bool {
-        let sizes: HashSet<i64> = self.parameters().map(|a| a.size).collect();
-        let copied: HashSet<i64> =
-            self.retained.iter().map(|a| a.size).filter(|size| sizes.contains(size)).collect();
-        let covered = self.parameters().map(|a| a.size).filter(|size| copied.contains(size)).saturating_sum();
-        SEVERAL.min(sizes.len()) <= copied.len()
-            && MOST.is_reached(covered, self.case.bytes_of(Category::Parameter))
+        let retained = self.case.sizes(self.retained.iter().copied());
+        let is_copied = |a: &&Allocation| retained.count(a.size.unsigned_abs()) != 0;
+        let all = self.case.sizes(self.case.live_of(Category::Parameter));
+        let copied = self.case.sizes(self.case.live_of(Category::Parameter).filter(is_copied));
+        SEVERAL.min(all.different()) <= copied.different() && MOST.is_reached(copied.bytes(), all.bytes())
     }
 }

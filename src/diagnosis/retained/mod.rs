@@ -28,10 +28,10 @@ use super::answered::Answered;
 use super::case::{Case, Noun, by_stack};
 use super::finding::StackBytes;
 use crate::analysis::{FrameKey, Phase};
-use crate::diagnosis::numbers::{MANY, SEVERAL};
-use crate::diagnosis::share::{MOST, NOTABLE, TRACE};
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{AllocId, Allocation};
+use crate::program::numbers::{MANY, SEVERAL};
+use crate::program::share::{MOST, NOTABLE, TRACE};
 use by_source::{FromSource, by_source};
 use foldhash::HashMap;
 use graphs::{GraphKind, graph_kind};
@@ -183,8 +183,7 @@ fn per_repetition(by_source: &HashMap<Source, FromSource<'_>>) -> BTreeMap<usize
 /// Whether a backward pass began after the first of some allocations, and before the moment.
 fn outlives_backward(case: &Case<'_>, retained: &[&Allocation]) -> bool {
     let first = retained.iter().filter_map(|a| a.alloc_event()).min();
-    let mut backwards = case.phases().phases.iter().filter(|start| start.phase == Phase::Backward);
-    first.is_some_and(|first| backwards.any(|start| first < start.event && start.event.0 < case.moment.0))
+    first.is_some() && first < case.starts_of(Phase::Backward).next_back()
 }
 
 fn mean<'a>(values: impl ExactSizeIterator<Item = &'a i64>) -> i64 {

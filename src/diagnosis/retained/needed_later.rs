@@ -3,8 +3,8 @@
 use super::source::Source;
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::case::Case;
-use crate::diagnosis::numbers::MANY;
 use crate::model::{Allocation, EventIx, Moment};
+use crate::program::numbers::MANY;
 use foldhash::HashSet;
 
 /// Shows which allocations a backward pass or a step may still need.
@@ -38,7 +38,7 @@ impl NeededLater {
             && !outnumber_a_backward(case);
         let unseen_graphs = if trains_unseen { calls_with_graphs(case) } else { HashSet::default() };
         // A single step does not show where iterations begin.
-        let iteration = case.iteration_start().filter(|_| 1 < steps_before(case));
+        let iteration = case.iteration_start().filter(|_| 1 < case.starts_of(Phase::Optimizer).count());
         Self { trained: trained(case, &ranges), backwards, iteration, unseen_graphs }
     }
 
@@ -66,27 +66,16 @@ impl NeededLater {
 
 /// The repetitions whose activations are live, as for a backward pass that is yet to come.
 fn calls_with_graphs(case: &Case<'_>) -> HashSet<usize> {
-    let may_train =
-        |a: &&Allocation| case.category(a.id) == Category::Activation && !case.code.says_evaluation(a.stack);
-    let events = case.live.iter().filter(may_train).filter_map(Allocation::alloc_event);
-    events.filter_map(|event| case.repetitions.index_of(event)).collect()
+    let may_train = case.live_of(Category::Activation).filter(|a| !case.code.says_evaluation(a.stack));
+    may_train.filter_map(|a| case.repetition_of(a)).collect()
 }
 
 /// Whether there are activations of so many calls that no backward pass is meant to come for them.
 fn outnumber_a_backward(case: &Case<'_>) -> bool {
     let last = case.repetitions.index_at(case.moment).and_then(|current| current.checked_sub(1));
-    let is_of_last = |a: &&Allocation| {
-        last.is_some() && a.alloc_event().and_then(|event| case.repetitions.index_of(event)) == last
-    };
-    let live = || case.live.iter().filter(|a| case.category(a.id) == Category::Activation);
-    let each = live().filter(is_of_last).count();
+    let live = || case.live_of(Category::Activation);
+    let each = live().filter(|a| last.is_some() && case.repetition_of(a) == last).count();
     0 < each && each.saturating_mul(MANY) < live().count()
-}
-
-/// Number of optimizer steps that began before the moment.
-fn steps_before(case: &Case<'_>) -> usize {
-    let before = case.phases().phases.iter().filter(|start| start.event.0 < case.moment.0);
-    before.filter(|start| start.phase == Phase::Optimizer).count()
 }
 
 /// The sources of live activations and inputs that also made some which a backward pass gave back.

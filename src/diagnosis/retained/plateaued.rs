@@ -4,8 +4,8 @@ use super::by_source::FromSource;
 use super::source::Source;
 use crate::analysis::Category;
 use crate::diagnosis::case::Case;
-use crate::diagnosis::share::{MOST, NOTABLE};
 use crate::model::{AllocId, Allocation, Moment};
+use crate::program::share::{MOST, NOTABLE};
 use foldhash::{HashMap, HashSet};
 
 /// The number of live allocations of a source, now and a while ago.
@@ -55,10 +55,8 @@ pub(super) fn plateaued(
         let last = active.iter().rfind(|&&at| at < current).copied();
         let made = || from.allocations.iter().filter(|a| a.alloc_event().is_some());
         // Caches that are here are known to be over.
-        let is_young = |a: &Allocation| {
-            let at = a.alloc_event().and_then(|event| case.repetitions.index_of(event));
-            at == last && case.category(a.id) != Category::KvCache
-        };
+        let is_young =
+            |a: &Allocation| case.repetition_of(a) == last && case.category(a.id) != Category::KvCache;
         let young = made().filter(|a| is_young(a)).count();
         let count_now = from.allocations.len();
         (source, Trend { then, count_then: 0, count_now, passing_then: 0, young, recorded: made().count() })
@@ -79,7 +77,7 @@ pub(super) fn plateaued(
 
 /// Whether an allocation was freed within the next two of the `active` repetitions, those in which its source allocated.
 fn soon_goes(case: &Case<'_>, id: AllocId, active: &[usize]) -> bool {
-    let made = case.timeline.lifetimes.start(id).event().and_then(|event| case.repetitions.index_of(event));
+    let made = case.repetitions.index_at(case.timeline.lifetimes.start(id));
     let gone = case.timeline.gone(id).filter(|&gone| gone <= case.moment);
     let gone = gone.and_then(|gone| case.repetitions.index_at(gone));
     made.zip(gone).is_some_and(|(made, gone)| {

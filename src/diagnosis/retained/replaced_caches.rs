@@ -4,6 +4,7 @@
 use crate::analysis::Category;
 use crate::diagnosis::case::Case;
 use crate::model::{AllocId, Allocation, Moment, StackId};
+use crate::program::share::MOST;
 use foldhash::{HashMap, HashSet};
 
 /// The caches that one repetition made at a stack.
@@ -42,15 +43,14 @@ impl ReplacedCaches {
 
     /// Whether an allocation of the recording is a cache that no running generation replaces.
     pub(super) fn contains(&self, case: &Case<'_>, a: &Allocation) -> bool {
-        let repetition = a.alloc_event().and_then(|event| case.repetitions.index_of(event));
         let stayed = self.stayed.get(&a.stack);
-        stayed.zip(repetition).is_some_and(|(stayed, repetition)| stayed.contains(&repetition))
+        stayed.zip(case.repetition_of(a)).is_some_and(|(stayed, repetition)| stayed.contains(&repetition))
     }
 }
 
 /// Whether a repetition replaced most caches of the one before.
 fn carries(before: &Made, next: &Made) -> bool {
-    before.count <= next.replaced.saturating_mul(2)
+    MOST.is_reached(next.replaced, before.count)
 }
 
 /// The repetitions whose caches the next one did not replace, although it has had the time.

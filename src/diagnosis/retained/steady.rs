@@ -6,9 +6,9 @@
 use super::by_source::FromSource;
 use super::source::Source;
 use crate::diagnosis::case::Case;
-use crate::diagnosis::numbers::SEVERAL;
-use crate::diagnosis::share::MOST;
 use crate::diagnosis::sum::SaturatingSum as _;
+use crate::program::numbers::SEVERAL;
+use crate::program::share::MOST;
 use foldhash::HashMap;
 use std::collections::BTreeSet;
 

@@ -7,6 +7,7 @@ use crate::analysis::program_fixture::{
 };
 use crate::analysis::{At, Attribution, UserRules};
 use crate::diagnosis::case::{Case, DiagnosisRequest};
+use crate::program::{Run, Workload};
 
 const MIB: i64 = 1 << 20;
 
@@ -44,7 +45,8 @@ fn retained(program: Program) -> Option<Retained> {
     let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
     let end = At::End;
     let request = DiagnosisRequest { at: Some(end), ..DiagnosisRequest::default() };
-    let case = Case::new(&snapshot, timeline, &attribution, request).expect("the moment exists");
+    let workload = Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+    let case = Case::new(&workload, request).expect("the moment exists");
     Retained::of(&case)
 }
 

@@ -3,19 +3,16 @@
 use super::failed_request::{extension, request_stack, with_rounding};
 use crate::analysis::{Category, CategoryBytes, Phase};
 use crate::diagnosis::assessment::Assessment;
-use crate::diagnosis::case::{Case, Shortage, add_sites, by_stack, callers_of, main_caller};
-use crate::diagnosis::cause::larger_device;
+use crate::diagnosis::case::{Among, Case, Shortage, add_sites, by_stack, callers_of, main_caller};
+use crate::diagnosis::cause::{USUAL_DEVICE_BYTES, larger_device};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_SITES, Role, Site, StackBytes};
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, name, say};
-use crate::diagnosis::share::MUCH;
 use crate::diagnosis::words::Words;
 use crate::model::CONF_VARIABLES;
+use crate::program::share::{MOST, MUCH};
 use std::cmp::Reverse;
-
-/// Devices with less memory than this, in bytes, are rare: something else may hold the rest.
-const USUAL_DEVICE_BYTES: i64 = 6 << 30;
 
 /// The statement: what the memory consists of, and below which line most of it was made.
 pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> Sentence {
@@ -36,7 +33,7 @@ pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> Sentence {
         );
     }
     let line = site_of(case, shortage, first.category).map(|site| {
-        if first.bytes / 2 < site.bytes {
+        if MOST.is_exceeded(site.bytes, first.bytes) {
             return say!(", most below {}", place(site));
         }
         say!(", {} below {}", figure::bytes(site.bytes).of(first.bytes), place(site))
@@ -65,25 +62,24 @@ fn request(case: &Case<'_>, shortage: &Shortage) -> StackBytes {
 /// The innermost line below which more than half of a category was made, else the line that made most of it. Of lines that
 /// made about as much, as of keys and of values, the one that asked for more.
 fn site_of(case: &Case<'_>, shortage: &Shortage, category: Category) -> Option<Site> {
-    let live = case.live.iter().filter(|a| case.category(a.id) == category);
-    let stacks = by_stack(live.map(|a| (a.stack, a.size)));
+    let stacks = by_stack(case.live_of(category).map(|a| (a.stack, a.size)));
     let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
-    let callers = callers_of(case, &stacks).into_iter().filter(|caller| all / 2 < caller.bytes);
+    let callers = callers_of(case, &stacks, Among::Made)
+        .into_iter()
+        .filter(|caller| MOST.is_exceeded(caller.bytes, all));
     let caller = callers.min_by_key(|caller| (caller.depth, Reverse(caller.bytes), caller.key));
     let site = caller.map(|caller| case.code.site(caller.key, caller.bytes, caller.count, Role::Live));
     let sites = case.code.sites(&stacks, Role::Live);
     let best = site.or_else(|| sites.first().cloned())?;
     let asked = case.code.sites(&[request(case, shortage)], Role::Requested);
     let has_asked = |site: &&Site| asked.iter().any(|asked| asked.place() == site.place());
-    let is_alike = |site: &&Site| best.bytes / 2 <= site.bytes;
+    let is_alike = |site: &&Site| MOST.is_reached(site.bytes, best.bytes);
     Some(sites.iter().find(|site| has_asked(site) && is_alike(site)).cloned().unwrap_or(best))
 }
 
 /// The largest category, and the next if it is large as well.
 fn largest(case: &Case<'_>) -> [Option<CategoryBytes>; 2] {
-    let mut categories: Vec<CategoryBytes> = case.by_category().to_vec();
-    categories.sort_by_key(|of| Reverse(of.bytes));
-    let mut categories = categories.into_iter().filter(|of| 0 < of.bytes);
+    let mut categories = case.largest_categories().into_iter();
     let is_large = |of: &CategoryBytes| MUCH.is_reached(of.bytes, case.live_bytes());
     [categories.next(), categories.next().filter(is_large)]
 }
@@ -172,12 +168,11 @@ fn in_pieces(shortage: &Shortage) -> Sentence {
 /// Whether the step at the moment sets up the optimizer's state: none of it is older than this iteration.
 fn is_first_step(case: &Case<'_>) -> bool {
     let current = case.repetitions.index_at(case.moment);
-    let mut state = case.live.iter().filter(|a| case.category(a.id) == Category::OptimizerState).peekable();
+    let mut state = case.live_of(Category::OptimizerState).peekable();
     if state.peek().is_none() {
         return case.phases().iteration_at(case.moment) == Some(0);
     }
-    current.is_some()
-        && state.all(|a| a.alloc_event().and_then(|event| case.repetitions.index_of(event)) == current)
+    current.is_some() && state.all(|a| case.repetition_of(a) == current)
 }
 
 /// Say what is too much, and advise on how to make the largest categories smaller.
@@ -258,6 +253,7 @@ mod tests {
     use crate::analysis::program_fixture::{FOREACH, Program, SIZES, STATE, train};
     use crate::analysis::{At, Attribution, UserRules};
     use crate::diagnosis::case::{Case, DiagnosisRequest};
+    use crate::program::{Run, Workload};
 
     /// Whether a program that allocates something after some iterations of training is in its first step then.
     fn is_first(iterations: usize, frames: &[&str]) -> bool {
@@ -268,7 +264,8 @@ mod tests {
         let timeline = &snapshot.timelines[0];
         let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
         let request = DiagnosisRequest { at: Some(At::End), ..DiagnosisRequest::default() };
-        is_first_step(&Case::new(&snapshot, timeline, &attribution, request).expect("the moment exists"))
+        let workload = Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+        is_first_step(&Case::new(&workload, request).expect("the moment exists"))
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! What the memory of a moment is made of, in a headline and a sentence.
 
-use crate::analysis::{Category, CategoryBytes, Phase};
+use crate::analysis::{Category, Phase};
 use crate::diagnosis::case::{Case, Parts};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Role;
 use crate::diagnosis::inferred::amount;
 use crate::diagnosis::sentence::{Sentence, name, say};
-use crate::diagnosis::share::{MUCH, NOTABLE, TRACE};
-use std::cmp::Reverse;
+use crate::program::share::{MUCH, NOTABLE, TRACE};
 
 /// A headline with more categories than this is no headline.
 const MAX_NAMED: usize = 4;
@@ -33,10 +32,8 @@ pub(super) fn headline(case: &Case<'_>) -> Sentence {
 /// The largest categories with their bytes.
 fn named(case: &Case<'_>) -> Vec<Sentence> {
     let live = case.live_bytes();
-    let mut categories: Vec<CategoryBytes> = case.by_category().to_vec();
-    categories.sort_by_key(|of| Reverse(of.bytes));
-    let is_named = |of: &&CategoryBytes| TRACE.is_reached(of.bytes, live);
-    let named = categories.iter().filter(is_named).take(MAX_NAMED);
+    let categories = case.largest_categories();
+    let named = categories.iter().filter(|of| TRACE.is_reached(of.bytes, live)).take(MAX_NAMED);
     named.map(|of| say!("{} {}", label(of.category), amount(of.bytes, of.inferred_bytes).of(live))).collect()
 }
 

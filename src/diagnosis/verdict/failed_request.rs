@@ -1,14 +1,14 @@
 //! The failed request in words: who asked, what there was, and why nothing could serve it.
 
-use crate::diagnosis::case::{Case, Shortage};
+use crate::diagnosis::case::{Case, Shortage, largest_by_repetition};
 use crate::diagnosis::cause::Pieces;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::Finding;
-use crate::diagnosis::numbers::{MANY, SEVERAL};
 use crate::diagnosis::sentence::{Sentence, name, say};
 use crate::diagnosis::words::Words;
 use crate::model::{Action, EventIx, StackId};
-use std::collections::BTreeSet;
+use crate::program::numbers::{MANY, SEVERAL};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Code that records so that an OOM can be explained, also one that the program catches.
 const RECORD_ON_OOM: &str = "\
@@ -133,9 +133,6 @@ pub(super) fn earlier_sizes(case: &Case<'_>, shortage: &Shortage) -> Option<Sent
     })
 }
 
-/// Extensions that are counted, at most.
-const MAX_EXTENSIONS: usize = 1000;
-
 /// By how much the failed request extends a tensor, and how often in a row: the same code has asked for the same amount more in
 /// each of the last calls or iterations, and the tensor before is still there while the new one is made.
 pub(super) fn extension(case: &Case<'_>, shortage: &Shortage) -> Option<(i64, usize)> {
@@ -164,21 +161,13 @@ fn growth(case: &Case<'_>, shortage: &Shortage) -> Option<(i64, usize)> {
     if stack == StackId::EMPTY {
         return None;
     }
-    let mut sizes: Vec<(usize, i64)> = vec![(current, shortage.oom.requested)];
-    let ids = timeline.ids().rev().filter(|&id| timeline.stack(id) == stack);
-    for id in ids {
-        let start = timeline.lifetimes.start(id);
-        let Some(index) = case.repetitions.index_at(start).filter(|_| start < case.moment) else { continue };
-        let size = timeline.size(id);
-        if let Some((_, largest)) = sizes.last_mut().filter(|(last, _)| *last == index) {
-            *largest = size.max(*largest);
-        } else if sizes.len() <= MAX_EXTENSIONS {
-            sizes.push((index, size));
-        } else {
-            break;
-        }
-    }
-    let mut rises = sizes.windows(2).map(|pair| pair[0].1.saturating_sub(pair[1].1));
+    let made = largest_by_repetition(case, |one| one == stack).remove(&stack).unwrap_or_default();
+    let mut sizes: BTreeMap<usize, i64> =
+        made.into_iter().map(|(index, id)| (index, timeline.size(id))).collect();
+    let now = sizes.entry(current).or_insert(shortage.oom.requested);
+    *now = shortage.oom.requested.max(*now);
+    let sizes: Vec<i64> = sizes.into_values().rev().collect();
+    let mut rises = sizes.windows(2).map(|pair| pair[0].saturating_sub(pair[1]));
     let more = rises.next().filter(|&more| 0 < more)?;
     let times = 1 + rises.take_while(|&rise| rise == more).count();
     (MANY <= times).then_some((more, times))

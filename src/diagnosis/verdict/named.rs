@@ -2,7 +2,7 @@
 //! is peculiar about the memory that is.
 
 use crate::diagnosis::answered::Answered;
-use crate::diagnosis::case::{Among, Case, Shortage, by_stack, leading};
+use crate::diagnosis::case::{Among, Case, Shortage, leading};
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Advice, Finding, Role, Site};
@@ -75,8 +75,7 @@ impl<'f> Named<'f> {
             let has_asked = |site: &&Site| asked.iter().any(|asked| asked.place() == site.place());
             return sites.iter().find(has_asked).or(sites.first()).cloned();
         }
-        let row = |&id: &AllocId| (case.timeline.stack(id), case.timeline.size(id));
-        let stacks = by_stack(first.evidence.about.iter().map(row));
+        let stacks = case.stacks_of(first.evidence.about.iter().copied());
         let caller = leading(case, &stacks, Among::Live).into_iter().next();
         let site = caller.map(|caller| case.code.site(caller.key, caller.bytes, caller.count, Role::Live));
         site.or(sites.first().cloned())

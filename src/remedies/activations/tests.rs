@@ -4,7 +4,7 @@ use super::*;
 use crate::analysis::program_fixture::{BACKWARD, DATA, LOAD, LOSS, Program, STATE, ZERO_GRAD};
 use crate::analysis::{Attribution, UserRules};
 use crate::model::Snapshot;
-use crate::program::Run;
+use crate::program::{Run, Workload};
 use crate::remedies::outcome::Prediction;
 use crate::remedies::predict::predict;
 use crate::remedies::wanted::Wanted;
@@ -90,8 +90,8 @@ fn prediction(snapshot: &Snapshot, id: &str) -> Option<Prediction> {
     let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
     let subject = Subject::new(snapshot, timeline);
     let device = Device::default();
-    let run = Run { snapshot, timeline, attribution: &attribution };
-    let scene = Scene::new(run, &subject, device);
+    let workload = Workload::of(Run { snapshot, timeline, attribution: &attribution });
+    let scene = Scene::new(&workload, &subject, device);
     let wanted = [Wanted::parse(id).expect("the id is known")];
     predict(&scene, &wanted, &|_, _| true).remedies.into_iter().next()
 }

@@ -21,8 +21,7 @@ impl<'a> Leak<'a> {
     /// The leak of a recording; `None` if the verdict is another.
     pub(in crate::remedies) fn of(scene: &Scene<'_>, recorded: &'a Program<'a>) -> Option<Self> {
         let left = left_by_leak(scene).into_iter().map(|left| left.id).collect();
-        is_leak(scene.run.snapshot, scene.run.timeline, scene.run.attribution)
-            .then_some(Self { recorded, left })
+        is_leak(scene.workload()).then_some(Self { recorded, left })
     }
 
     /// Whether several remedies at once stop it.

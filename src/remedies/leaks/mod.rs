@@ -22,7 +22,7 @@ const LEFT_PART: u64 = 100;
 
 /// What earlier iterations left behind, where it is a leak to speak of; nothing otherwise.
 fn left_by_leak(scene: &Scene<'_>) -> Vec<LeftBehind> {
-    let mut left = left_behind(scene.run.snapshot, scene.run.timeline, scene.run.attribution);
+    let mut left = left_behind(scene.workload());
     if !left.is_empty() {
         left.extend(more_left::outliving(scene, &left));
         left.sort_by_key(|left| left.id);

@@ -14,8 +14,8 @@ pub(in crate::remedies) fn outlasts_the_request(
     recorded: &Recorded<'_, '_>,
     (_, tried): &(Combination<'_, '_>, Tried),
 ) -> bool {
-    let run = &recorded.scene.run;
-    run.timeline.ooms.is_empty()
+    let scene = recorded.scene;
+    scene.run.timeline.ooms.is_empty()
         || saves(recorded.baseline.figures.peak_requested, tried.figures.peak_requested)
-        || is_fragmentation(run.snapshot, run.timeline, run.attribution)
+        || is_fragmentation(scene.workload())
 }

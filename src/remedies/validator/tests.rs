@@ -4,7 +4,7 @@ use super::{Recorded, is_possible};
 use crate::analysis::program_fixture::{BACKWARD, DATA, LOAD, Program as Script, STATE, ZERO_GRAD};
 use crate::analysis::{Attribution, Category, UserRules};
 use crate::model::{AllocId, RecordedTensor, RecordedTensors, ShapeId, Snapshot};
-use crate::program::Run;
+use crate::program::{Run, Workload};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::precondition::Precondition;
 use crate::remedies::predict::predict;
@@ -67,7 +67,7 @@ fn on_scene<R>(snapshot: &Snapshot, ask: impl FnOnce(&Scene<'_>) -> R) -> R {
     let subject = Subject::new(snapshot, timeline);
     let device = Device::default();
     let run = Run { snapshot, timeline, attribution: &attribution };
-    ask(&Scene::new(run, &subject, device))
+    ask(&Scene::new(&Workload::of(run), &subject, device))
 }
 
 /// Whether a smaller batch is among the remedies, and whether something else is.

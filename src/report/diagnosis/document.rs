@@ -2,7 +2,7 @@
 //!
 //! Texts are cleaned here ([`Clean`]). Each medium escapes what has a meaning for it.
 
-use super::answer::answer;
+use super::answer::{Answer, answer};
 use super::clean::Clean;
 use super::facts::facts;
 use super::fix::{Fix, fix};
@@ -53,7 +53,8 @@ pub struct Document {
     pub(super) at: MomentPosition,
     pub(super) dump: MomentPosition,
     pub(super) moment_text: String,
-    pub(super) answer: AnswerText,
+    /// What the verdict comes down to; `None` where nothing is wrong.
+    pub(super) answer: Option<Answer>,
     /// Facts about the recording, each with its label.
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) settings: Vec<String>,
@@ -90,15 +91,6 @@ impl NoteText {
             place => format!("{} ({place})", self.text),
         }
     }
-}
-
-/// What the verdict comes down to; nothing where nothing is wrong.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct AnswerText {
-    /// The line of code with its bytes.
-    pub(super) culprit: Option<String>,
-    /// The index of that line among the verdict's sites.
-    pub(super) site: Option<usize>,
 }
 
 /// A finding.
@@ -161,7 +153,7 @@ pub(super) struct AllocationText {
 impl Document {
     /// The line of code that the verdict comes down to.
     pub(super) fn line(&self) -> Option<&Site> {
-        self.findings.first()?.sites.get(self.answer.site?)
+        self.findings.first()?.sites.get(self.answer.as_ref()?.site?)
     }
 
     /// What to change; `None` where nothing is wrong.
@@ -205,7 +197,10 @@ impl Document {
             events: timeline.events.len(),
             modules: input.modules.map(|table| clean.modules(table)),
             findings: findings(input, clean),
-            answer: answer_text(input, clean),
+            answer: diagnosis
+                .verdict()
+                .and_then(answer)
+                .map(|found| Answer { culprit: found.culprit.map(|text| clean.text(&text)), ..found }),
             notes: input.notes.iter().map(|note| note_text(snapshot, clean, note)).collect(),
             ranks: Vec::new(),
         }
@@ -235,11 +230,6 @@ impl Document {
             (true, false) => self.settings.join(" · "),
         }
     }
-}
-
-fn answer_text(input: &ReportInput<'_>, clean: Clean) -> AnswerText {
-    let Some(found) = input.diagnosis.verdict().and_then(answer) else { return AnswerText::default() };
-    AnswerText { culprit: found.culprit.map(|text| clean.text(&text)), site: found.site }
 }
 
 /// What to change. Where nothing is wrong, that is what the verdict itself advises.

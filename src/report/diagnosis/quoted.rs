@@ -93,7 +93,6 @@ fn is_quotable(predictions: &Predictions, remedy: &Prediction) -> bool {
 
 /// Whether it fits, if that is known, else the lower peak.
 fn outcome(predictions: &Predictions, remedy: &Prediction) -> String {
-    let bytes = |bytes: u64| units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX));
     let would_fit = fit_words(predictions.until).would_fit;
     match (remedy.fits, predictions.capacity, remedy.margin) {
         (Some(true), Some(capacity), _) => {
@@ -103,22 +102,26 @@ fn outcome(predictions: &Predictions, remedy: &Prediction) -> String {
         (Some(false), _, Some(margin)) => {
             format!("would still lack {}", units::bytes(margin.saturating_abs()))
         }
-        _ => {
-            let (before, after) = (predictions.baseline.peak_requested, remedy.figures.peak_requested);
-            format!("{} at the peak instead of {}", bytes(after), bytes(before))
-        }
+        _ => at_the_peak(predictions, remedy),
     }
 }
 
+/// The peak of what is requested, with it and without.
+fn at_the_peak(predictions: &Predictions, remedy: &Prediction) -> String {
+    let [before, after] = [predictions.baseline, remedy.figures].map(|figures| bytes(figures.peak_requested));
+    format!("{after} at the peak instead of {before}")
+}
+
+fn bytes(bytes: u64) -> String {
+    units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX))
+}
+
 fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
-    let bytes = |bytes: u64| units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX));
-    let peak = |figures: crate::remedies::Figures| figures.peak_requested;
-    let (before, after) = (peak(predictions.baseline), peak(remedy.figures));
-    let figures = if before == after {
-        let reserved = |figures: crate::remedies::Figures| bytes(figures.peak_reserved);
-        format!("{} reserved instead of {}", reserved(remedy.figures), reserved(predictions.baseline))
+    let (before, after) = (predictions.baseline, remedy.figures);
+    let figures = if before.peak_requested == after.peak_requested {
+        format!("{} reserved instead of {}", bytes(after.peak_reserved), bytes(before.peak_reserved))
     } else {
-        format!("{} at the peak instead of {}", bytes(after), bytes(before))
+        at_the_peak(predictions, remedy)
     };
     let fits = match (remedy.fits, remedy.margin.map(|margin| units::bytes(margin.saturating_abs()))) {
         (Some(true), Some(margin)) => {

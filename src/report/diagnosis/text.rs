@@ -1,6 +1,6 @@
 //! The report for a terminal.
 
-use super::document::{Document, FindingText};
+use super::document::{Document, FindingText, NoteText};
 use super::tree;
 use super::words::{kind_text, short_place};
 use crate::diagnosis::{Number, Site};
@@ -35,8 +35,8 @@ pub fn report_text(out: &mut dyn Write, document: &Document, detail: TextDetail)
         TextDetail::Short => short(out, document)?,
         TextDetail::Verbose => verbose(out, document)?,
     }
-    ranks(out, document)?;
-    notes(out, document)?;
+    section(out, "The other ranks", &document.ranks)?;
+    section(out, "Notes", &document.notes.iter().map(NoteText::line).collect::<Vec<_>>())?;
     let mut rows: Vec<Vec<String>> =
         document.facts.iter().map(|(label, text)| vec![(*label).to_owned(), text.clone()]).collect();
     rows.push(vec!["Allocator".to_owned(), document.settings_text()]);
@@ -47,23 +47,13 @@ pub fn report_text(out: &mut dyn Write, document: &Document, detail: TextDetail)
     }
 }
 
-/// How the other ranks of the job stood, if they were looked at.
-fn ranks(out: &mut dyn Write, document: &Document) -> io::Result<()> {
-    if document.ranks.is_empty() {
+/// A section with a list of texts, if there are any.
+fn section(out: &mut dyn Write, title: &str, texts: &[String]) -> io::Result<()> {
+    if texts.is_empty() {
         return Ok(());
     }
-    writeln!(out, "The other ranks")?;
-    document.ranks.iter().try_for_each(|text| wrapped(out, ["  ", "    "], text))?;
-    writeln!(out)
-}
-
-/// The notes about the file, if there are any.
-fn notes(out: &mut dyn Write, document: &Document) -> io::Result<()> {
-    if document.notes.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "Notes")?;
-    document.notes.iter().try_for_each(|note| wrapped(out, ["  ", "    "], &note.line()))?;
+    writeln!(out, "{title}")?;
+    texts.iter().try_for_each(|text| wrapped(out, ["  ", "    "], text))?;
     writeln!(out)
 }
 

@@ -25,7 +25,7 @@ pub(super) fn head(sink: &mut impl Sink, document: &Document) {
     sink.head(&Head {
         severity: verdict.severity,
         id: verdict.id,
-        culprit: document.answer.culprit.as_deref(),
+        culprit: document.answer.as_ref().and_then(|answer| answer.culprit.as_deref()),
         fix: document.fix(),
         title: &verdict.title,
         name: &document.name,
@@ -149,25 +149,21 @@ pub(super) fn modules(sink: &mut impl Sink, document: &Document) {
 
 /// How the other ranks of the job stood, if they were looked at.
 pub(super) fn ranks(sink: &mut impl Sink, document: &Document) {
-    if document.ranks.is_empty() {
-        return;
-    }
-    sink.open_section("The other ranks");
-    let items: Vec<Item<'_>> = document.ranks.iter().map(|text| Item { text, code: None }).collect();
-    sink.list(&items);
-    sink.close_section();
+    section(sink, "The other ranks", &document.ranks);
 }
 
 /// The notes about the file, if there are any.
 pub(super) fn notes(sink: &mut impl Sink, document: &Document) {
-    if document.notes.is_empty() {
-        return;
+    section(sink, "Notes", &document.notes.iter().map(NoteText::line).collect::<Vec<_>>());
+}
+
+/// A section with a list of texts, if there are any.
+fn section(sink: &mut impl Sink, title: &'static str, texts: &[String]) {
+    if !texts.is_empty() {
+        sink.open_section(title);
+        sink.list(&texts.iter().map(|text| Item { text, code: None }).collect::<Vec<_>>());
+        sink.close_section();
     }
-    sink.open_section("Notes");
-    let texts: Vec<String> = document.notes.iter().map(NoteText::line).collect();
-    let items: Vec<Item<'_>> = texts.iter().map(|text| Item { text, code: None }).collect();
-    sink.list(&items);
-    sink.close_section();
 }
 
 /// Facts about the recording, and the allocator's settings.

@@ -3,10 +3,9 @@
 use crate::analysis::{Category, Phase};
 use crate::diagnosis::assessment::Assessment;
 use crate::diagnosis::case::Case;
-use crate::diagnosis::numbers::SEVERAL;
-use crate::diagnosis::share::NEARLY_ALL;
-use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, EventIx};
+use crate::program::numbers::SEVERAL;
+use crate::program::share::NEARLY_ALL;
 use std::collections::BTreeMap;
 
 /// The live activations of one call of a model.
@@ -24,23 +23,10 @@ impl Graph<'_> {
         self.call.and_then(|call| case.phases().calls.get(call)).map(|call| call.event)
     }
 
-    /// Number of blocks by size.
-    fn sizes(&self) -> BTreeMap<i64, usize> {
-        let mut sizes = BTreeMap::new();
-        for block in &self.blocks {
-            *sizes.entry(block.size).or_default() += 1;
-        }
-        sizes
-    }
-
     /// Whether it has nearly all blocks of another, by their sizes.
-    fn covers(&self, other: &Self) -> bool {
-        let sizes = self.sizes();
-        let common = other.sizes().into_iter().map(|(size, count)| {
-            let both = count.min(sizes.get(&size).copied().unwrap_or(0));
-            size.saturating_mul(both as i64)
-        });
-        NEARLY_ALL.is_reached(common.saturating_sum(), other.bytes)
+    fn covers(&self, case: &Case<'_>, other: &Self) -> bool {
+        let [own, others] = [self, other].map(|graph| case.sizes(graph.blocks.iter().copied()));
+        NEARLY_ALL.is_reached(own.shared_bytes(&others), others.bytes())
     }
 }
 
@@ -68,14 +54,12 @@ pub(super) fn graphs<'a>(assessment: &Assessment<'a>) -> Vec<Graph<'a>> {
     let is_graph = |graph: &Graph<'_>| SEVERAL <= graph.blocks.len() || Some(graph.call) == last;
     let graphs: Vec<Graph<'_>> = graphs.into_values().filter(is_graph).collect();
     let largest = graphs.iter().max_by_key(|graph| graph.bytes);
-    let older = older.filter(|older| largest.is_some_and(|largest| older.covers(largest)));
+    let older = older.filter(|older| largest.is_some_and(|largest| older.covers(assessment.case, largest)));
     older.into_iter().chain(graphs).collect()
 }
 
 /// The first events of the backward passes before the moment, without the one that the moment lies in.
 pub(super) fn finished_backwards(case: &Case<'_>) -> Vec<EventIx> {
     let current = case.phases().backward_at(case.moment);
-    let starts = case.phases().phases.iter().filter(|start| start.phase == Phase::Backward);
-    let events = starts.map(|start| start.event);
-    events.filter(|&event| event.0 < case.moment.0 && Some(event) != current).collect()
+    case.starts_of(Phase::Backward).filter(|&event| Some(event) != current).collect()
 }

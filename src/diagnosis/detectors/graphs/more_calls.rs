@@ -8,8 +8,8 @@ use crate::diagnosis::figure::{self, Figure};
 use crate::diagnosis::finding::Finding;
 use crate::diagnosis::findings::FindingId;
 use crate::diagnosis::sentence::{Sentence, say};
-use crate::diagnosis::share::MUCH;
 use crate::model::{Allocation, EventIx, Moment, StackId};
+use crate::program::share::MUCH;
 
 /// The stretch of a program whose calls are counted. Where gradients are part of a loss, backward passes within an iteration
 /// free no graph.

@@ -7,11 +7,11 @@ use crate::diagnosis::detectors::place::{places, sum};
 use crate::diagnosis::figure;
 use crate::diagnosis::finding::{Finding, MAX_SITES, Role, Severity};
 use crate::diagnosis::findings::FindingId;
-use crate::diagnosis::numbers::SEVERAL;
 use crate::diagnosis::sentence::say;
-use crate::diagnosis::share::{MUCH, NEARLY_ALL, WORTH};
 use crate::diagnosis::sum::SaturatingSum as _;
 use crate::model::{Allocation, EventIx, StackId};
+use crate::program::numbers::SEVERAL;
+use crate::program::share::{MUCH, NEARLY_ALL, WORTH};
 
 /// Two or more large graphs, as of a teacher and a student, or of this iteration and the one before.
 pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
@@ -94,12 +94,9 @@ fn explain_over(finding: &mut Finding, case: &Case<'_>, over: i64, of: i64) {
 /// parameters that no step of this loop changes, so that nothing frees them.
 fn gradients_without_step(case: &Case<'_>) -> i64 {
     let Some(&backward) = finished_backwards(case).last() else { return 0 };
-    let phases = &case.phases().phases;
-    let has_step = phases.iter().any(|start| start.phase == Phase::Optimizer && start.event < backward);
-    let is_old = |a: &&Allocation| {
-        case.category(a.id) == Category::Gradient && a.alloc_event().is_some_and(|event| event < backward)
-    };
-    let old: Vec<&Allocation> = case.live.iter().filter(is_old).collect();
+    let has_step = case.starts_of(Phase::Optimizer).any(|step| step < backward);
+    let is_old = |a: &&Allocation| a.alloc_event().is_some_and(|event| event < backward);
+    let old: Vec<&Allocation> = case.live_of(Category::Gradient).filter(is_old).collect();
     let bytes = sum(&old);
     let are_few = !NEARLY_ALL.is_reached(bytes, case.bytes_of(Category::Parameter));
     if has_step && SEVERAL <= old.len() && are_few { bytes } else { 0 }

@@ -4,45 +4,51 @@
 //! everywhere.
 
 /// The share that `part` is of `whole`, from 0 to 1; 0 if the whole is nothing.
-pub(super) fn share(part: i64, whole: i64) -> f64 {
+pub(crate) fn share(part: i64, whole: i64) -> f64 {
     if whole <= 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// A share in percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Share {
+pub(crate) struct Share {
     percent: u8,
 }
 
 /// What is less is lost in the rest, even if it grows.
-pub(super) const TRACE: Share = Share::percent(2);
+pub(crate) const TRACE: Share = Share::percent(2);
 
 /// What nothing needs is worth a word from here on.
-pub(super) const WORTH: Share = Share::percent(5);
+pub(crate) const WORTH: Share = Share::percent(5);
 
 /// What every program has some of, such as holes, state or older memory, is worth a word from here on.
-pub(super) const NOTABLE: Share = Share::percent(10);
+pub(crate) const NOTABLE: Share = Share::percent(10);
 
 /// A good part: it is worth doing something about, and too much to be there by chance.
-pub(super) const MUCH: Share = Share::percent(25);
+pub(crate) const MUCH: Share = Share::percent(25);
 
 /// What has this share decides what the whole is.
-pub(super) const MOST: Share = Share::percent(50);
+pub(crate) const MOST: Share = Share::percent(50);
 
 /// The rest is what other things leave or take beside it.
-pub(super) const NEARLY_ALL: Share = Share::percent(90);
+pub(crate) const NEARLY_ALL: Share = Share::percent(90);
 
 /// Sizes that have this share of each other are the same but for rounding.
-pub(super) const SAME: Share = Share::percent(98);
+pub(crate) const SAME: Share = Share::percent(98);
 
 impl Share {
     /// A share of a number of hundredths.
-    pub(super) const fn percent(percent: u8) -> Self {
+    pub(crate) const fn percent(percent: u8) -> Self {
         Self { percent }
     }
 
+    /// Whether a part is more than this share of a whole.
+    pub(crate) fn is_exceeded<N: TryInto<i128>>(self, part: N, whole: N) -> bool {
+        let [part, whole] = [part, whole].map(|n| n.try_into().unwrap_or(i128::MAX / 100));
+        whole.saturating_mul(self.percent.into()) < part.saturating_mul(100)
+    }
+
     /// Whether a part is at least this share of a whole. Of nothing, nothing is.
-    pub(super) fn is_reached<N: TryInto<i128>>(self, part: N, whole: N) -> bool {
+    pub(crate) fn is_reached<N: TryInto<i128>>(self, part: N, whole: N) -> bool {
         let [part, whole] = [part, whole].map(|n| n.try_into().unwrap_or(i128::MAX / 100));
         0 < whole && whole.saturating_mul(self.percent.into()) <= part.saturating_mul(100)
     }
