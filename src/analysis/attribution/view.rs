@@ -3,7 +3,7 @@
 use super::facts::{
     Activity, Announced, DeviceFacts, Facts, FactsByStack, Labels, StackFacts, StackTrait, free_event,
 };
-use super::structure::Course;
+use super::structure::Phases;
 use crate::analysis::segments::address_order::{AddressKey, AddressOrder};
 use crate::analysis::segments::pools::PoolPlaces;
 use crate::model::{AllocId, EventIx, PoolKey, Snapshot, StackId, Timeline};
@@ -13,7 +13,7 @@ pub(super) struct View<'a> {
     pub(super) timeline: &'a Timeline,
     pub(super) stacks: &'a FactsByStack,
     pub(super) device: &'a DeviceFacts,
-    pub(super) course: &'a Course,
+    pub(super) course: &'a Phases,
     pub(super) announced: &'a Announced,
     /// Categories that were declared.
     pub(super) labels: Labels<'a>,
@@ -32,7 +32,7 @@ impl<'a> View<'a> {
         snapshot: &Snapshot,
         timeline: &'a Timeline,
         facts: &'a Facts,
-        course: &'a Course,
+        course: &'a Phases,
         announced: &'a Announced,
     ) -> Self {
         let mut blocks = timeline.segments.blocks.iter();

@@ -14,7 +14,7 @@ pub(super) fn verdict(view: &View<'_>, unfinished: Option<&UnfinishedStep>, id: 
     let freed = view.free_event(id);
     if let Some(step) = view.announced.step_at(made.0) {
         // A closure's passes in a step are no work of the optimizer.
-        let is_optimizer = view.course.phase_at(Moment::after(made)) == Phase::Optimizer;
+        let is_optimizer = view.course.of_event_before(Moment::after(made)) == Phase::Optimizer;
         let unfinished = unfinished.filter(|unfinished| unfinished.contains(id));
         return is_optimizer.then(|| match (freed, unfinished) {
             (Some(freed), _) if freed.0 < step.events[1] => {
@@ -35,7 +35,7 @@ pub(super) fn refine(view: &View<'_>, new: &[AllocId], claims: &mut Claims) {
         return;
     }
     for &id in new.iter().filter(|&&id| claims.is(id, Category::Gradient)).collect::<Vec<_>>() {
-        let phase = view.course.phase_at(view.timeline.lifetimes.start(id));
+        let phase = view.course.of_event_before(view.timeline.lifetimes.start(id));
         if matches!(phase, Phase::Forward | Phase::Eval) {
             claims.claim(id, Verdict::new(Category::Activation, RuleId::PassMakesNone));
         }

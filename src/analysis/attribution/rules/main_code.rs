@@ -49,7 +49,7 @@ impl<'a> MainCode<'a> {
         if self.weights.makes(self.view, id, self.view.facts_of(stack)) {
             return Verdict::new(Category::Parameter, RuleId::WeightCode);
         }
-        match self.view.course.phase_at(Moment::after(made)) {
+        match self.view.course.of_event_before(Moment::after(made)) {
             Phase::Forward if self.is_left_behind(id, made) => Verdict::OPEN,
             Phase::Forward => Verdict::new(Category::Activation, RuleId::Loss),
             Phase::Eval => self.after_eval(id, stack, made),

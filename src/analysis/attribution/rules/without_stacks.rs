@@ -189,7 +189,7 @@ fn claim_by_lifetimes(
 
 /// Claim an allocation that is made in a forward or a backward, as far as steps that torch announced tell.
 fn claim_activation_of_pass(view: &View<'_>, id: AllocId, claims: &mut Claims) {
-    let phase = view.course.phase_at(view.timeline.lifetimes.start(id));
+    let phase = view.course.of_event_before(view.timeline.lifetimes.start(id));
     if matches!(phase, Phase::Forward | Phase::Backward | Phase::Eval) {
         claims.claim(id, Verdict::new(Category::Activation, RuleId::PairsWithNothing));
     }

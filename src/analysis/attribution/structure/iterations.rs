@@ -29,19 +29,6 @@ impl Iteration {
     }
 }
 
-/// What is known of the numbers of iterations beyond their order.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Numbers {
-    /// The number of the first iteration that starts within the trace.
-    pub(super) first: Option<u32>,
-    /// The number of the iteration that is under way when the trace starts.
-    pub(super) before: Option<u32>,
-    /// How many iterations surely ended with a step before the trace.
-    pub(super) ended_before: u32,
-    /// Whether the whole trace lies in the iteration that is under way when it starts.
-    pub(super) none_starts: bool,
-}
-
 /// The iterations of one device, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Iterations {
@@ -76,16 +63,7 @@ impl Iterations {
             .zip(ends)
             .map(|(start, end)| iteration(timeline, start, end))
             .collect();
-        Self {
-            list,
-            first_number,
-            number_before: None,
-            begun_elsewhere: elsewhere.len() as u32,
-            ended_before: 0,
-            ended: Vec::new(),
-            unsure_from: None,
-            events: end,
-        }
+        Self { list, first_number, begun_elsewhere: elsewhere.len() as u32, events: end, ..Self::default() }
     }
 
     /// Note which iterations ended with a step. Of several steps before the next begins, one counts.
@@ -101,17 +79,6 @@ impl Iterations {
                 ended
             })
             .collect();
-    }
-
-    /// The same iterations with their numbers. Those that were announced stay.
-    pub(super) fn numbered(self, numbers: Numbers) -> Self {
-        Self {
-            list: if numbers.none_starts { Vec::new() } else { self.list },
-            first_number: self.first_number.or(numbers.first),
-            number_before: numbers.before,
-            ended_before: numbers.ended_before,
-            ..self
-        }
     }
 
     /// How many ended with a step before the first of the list, within the trace.

@@ -1,6 +1,6 @@
 //! Numbers of iterations where recording began after the model was made, but before the first step.
 
-use super::iterations::{Iterations, Numbers};
+use super::iterations::Iterations;
 use crate::analysis::attribution::{Categories, Category, RuleId};
 use crate::model::{Moment, Timeline};
 
@@ -19,16 +19,18 @@ const MISSING_STATE_PART: i64 = 10;
 /// Number iterations if no optimizer has state yet when recording begins, and the first step that is seen sets
 /// it up. `steps` are the events at which steps are over.
 pub(super) fn number_from_first_step(
-    iterations: &Iterations,
+    iterations: &mut Iterations,
     timeline: &Timeline,
     steps: &[u32],
     categories: &Categories,
-) -> Option<Numbers> {
-    let first = iterations.list.first()?;
+) {
+    let Some(first) = iterations.list.first() else { return };
     let end = iterations.list.get(1).map_or(first.end, |second| Moment(second.start.0));
     let before = steps.partition_point(|&step| step <= first.start.0) as u32;
-    let is_first = before <= 1 && is_state_set_up(timeline, categories, end);
-    is_first.then(|| Numbers { first: Some(before), before: before.checked_sub(1), ..Numbers::default() })
+    if before <= 1 && is_state_set_up(timeline, categories, end) {
+        iterations.first_number = Some(before);
+        iterations.number_before = before.checked_sub(1);
+    }
 }
 
 /// Whether there is no state before the recording, and all parameters have theirs at a moment.

@@ -1,6 +1,6 @@
 //! Whether an optimizer had stepped before the recording began.
 
-use super::course::Course;
+use super::phases::Phases;
 use crate::analysis::attribution::facts::{FactsByStack, StackTrait};
 use crate::analysis::attribution::{Categories, Category, RuleId};
 use crate::model::{StackId, Timeline};
@@ -12,7 +12,7 @@ const COUNTING: [RuleId; 3] = [RuleId::OldPairs, RuleId::LiesLater, RuleId::Pair
 /// there are parameters, where gradients tell which blocks these are. Once as much is not enough: some optimizers make one
 /// state for each parameter when they are made themselves.
 pub(super) fn has_stepped_before(
-    course: &Course,
+    course: &Phases,
     timeline: &Timeline,
     stacks: &FactsByStack,
     categories: &Categories,

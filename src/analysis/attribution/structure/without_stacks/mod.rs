@@ -15,4 +15,4 @@ mod step_intervals;
 mod test_support;
 mod window;
 
-pub(super) use between_steps::{BetweenSteps, phases_between_steps};
+pub(super) use between_steps::phases_between_steps;
