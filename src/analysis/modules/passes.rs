@@ -1,8 +1,9 @@
 //! The passes that left activations, from the call of a model to the next: how often each module ran in them.
 
+use super::call_path::Place;
 use super::calls::CallCounter;
 use super::live::{Live, MODULE_COLUMNS, add};
-use super::places::{Place, Places};
+use super::places::Places;
 use super::tree::NodeIx;
 use crate::analysis::{Category, ModelCall};
 use crate::model::{AllocId, EventIx, Moment, Timeline};
