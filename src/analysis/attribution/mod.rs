@@ -22,7 +22,7 @@ mod rules;
 mod structure;
 #[cfg(test)]
 mod tests;
-mod thresholds;
+pub(super) mod thresholds;
 mod user_rules;
 mod view;
 

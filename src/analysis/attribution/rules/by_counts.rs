@@ -6,19 +6,13 @@
 use super::placed_blocks::PlacedBlock;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::thresholds::{
-    ADAM_BLOCKS, DIFFERENT_PART, MIN_AGREEING_SIZES, NEGLIGIBLE_PART,
+    ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MIN_AGREEING, NEGLIGIBLE_PART, OUTSIDE_PART, is_nearly_all,
 };
 use crate::analysis::attribution::{Category, RuleId};
 use std::collections::BTreeMap;
 
-/// Fewer layers may be as many as training keeps blocks.
-const MIN_MODEL_LAYERS: usize = 6;
-
 /// In a model that is not trained, a size of a parameter that is in no layer is there at most this often.
 const MAX_OUTSIDE_LAYERS: usize = 2;
-
-/// Activations leave holes between them; weights that are loaded leave at most one part in this many of all bytes.
-const HOLE_PART: i64 = 20;
 
 type BlocksBySize = BTreeMap<i64, Vec<PlacedBlock>>;
 
@@ -44,15 +38,17 @@ pub(super) fn claim(
     let divisor = counts.iter().copied().fold(0, gcd);
     // A multiple of three may be parameters, gradients and momentum, or Adam without gradients.
     let is_training = 0 < divisor && divisor.is_multiple_of(ADAM_BLOCKS) && !divisor.is_multiple_of(3);
-    let has_many_sizes = MIN_AGREEING_SIZES <= counts.len();
+    let has_many_sizes = MIN_AGREEING <= counts.len();
     if !is_order_shown && is_training && has_many_sizes && !are_equal_layers(placed, divisor) {
         claim_training(&by_size, claims);
         return true;
     }
     let layers = counts.iter().copied().filter(|&count| MAX_OUTSIDE_LAYERS < count).min().unwrap_or(0);
     let fits = |count: &usize| *count <= MAX_OUTSIDE_LAYERS || count % layers.max(1) <= MAX_OUTSIDE_LAYERS;
-    let is_model = counts.contains(&1) && MIN_MODEL_LAYERS <= layers && counts.iter().all(fits);
-    if is_model && hole_bytes <= total / HOLE_PART {
+    // Fewer layers may be as many as training keeps blocks.
+    let is_model = counts.contains(&1) && MAX_BLOCKS_PER_PARAMETER < layers && counts.iter().all(fits);
+    // Activations leave holes between them; weights that are loaded leave few.
+    if is_model && hole_bytes <= total / OUTSIDE_PART {
         claim_layers(placed, &by_size, layers, claims);
         return true;
     }
@@ -66,7 +62,7 @@ fn are_equal_layers(placed: &[PlacedBlock], divisor: usize) -> bool {
     let repeat = |parts: usize| {
         let later = large.get(large.len() / parts..).unwrap_or_default();
         let alike = large.iter().zip(later).filter(|(a, b)| a == b).count();
-        later.len() - later.len() / DIFFERENT_PART <= alike
+        is_nearly_all(alike, later.len())
     };
     (2..=divisor).filter(|&parts| divisor.is_multiple_of(parts)).any(repeat)
 }

@@ -1,31 +1,20 @@
 //! How many blocks there are for each parameter: itself, its gradient, and state of an optimizer.
 
 use super::placed_blocks::PlacedBlock;
+use crate::analysis::attribution::thresholds::{
+    ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MIN_TELLING_BLOCKS, SIMILAR_PART,
+};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-/// Training has at most this many blocks for a parameter: itself, its gradient, three tensors of state.
-const MAX_BLOCKS: usize = 5;
 
 /// A number of blocks for each parameter holds if at least this many tenths of the parameters' bytes agree.
 const AGREEING_TENTHS: i64 = 7;
 
-/// Training with more blocks than this for each parameter has its gradients among them: fewer may be state without
-/// gradients.
-const MAX_WITHOUT_GRADIENTS: usize = 3;
-
 /// The order of blocks shows in this many of them; comparing more would take long, as time grows with the square.
 const MAX_COMPARED_BLOCKS: usize = 256;
 
-/// Fewer blocks may be in any order by chance.
-const MIN_LATER: usize = 8;
-
 /// Blocks are state if they come in the order of the parameters but for one in this many.
 const OUT_OF_ORDER_PART: usize = 7;
-
-/// Blocks hold gradients if all but one in this many runs of equal ones have an odd length: two tensors of state for each
-/// parameter come in pairs.
-const EVEN_RUNS_PART: usize = 4;
 
 /// How many blocks of a size there are.
 #[derive(Debug, Default, Clone, Copy)]
@@ -81,7 +70,7 @@ impl CopiesPerParameter {
         };
         // Of several numbers that explain as much, the least.
         let (parameter_bytes, Reverse(each)) =
-            (1..=MAX_BLOCKS).map(|each| (agreeing_bytes(each), Reverse(each))).max()?;
+            (1..=MAX_BLOCKS_PER_PARAMETER).map(|each| (agreeing_bytes(each), Reverse(each))).max()?;
         let is_agreed = total / 10 * AGREEING_TENTHS <= parameter_bytes && 1 < each;
         is_agreed.then(|| Self {
             each,
@@ -94,7 +83,8 @@ impl CopiesPerParameter {
 /// How many of the blocks for each parameter are gradients. State is made in the order of the parameters, one tensor or
 /// more of each in turn; gradients come in another order, and in a new one each time.
 fn gradients_of_each(placed: &[PlacedBlock], each: usize) -> usize {
-    if MAX_WITHOUT_GRADIENTS < each {
+    // Fewer may be state without gradients.
+    if ADAM_BLOCKS <= each {
         return 1;
     }
     // Small and large blocks come from different segments: each kind has an order of its own.
@@ -106,7 +96,7 @@ fn gradients_of_each(placed: &[PlacedBlock], each: usize) -> usize {
         };
         let (parameters, later) = (sizes(true), sizes(false));
         let is_uniform = later.iter().min() == later.iter().max();
-        if is_uniform || later.len() < MIN_LATER {
+        if is_uniform || later.len() < MIN_TELLING_BLOCKS {
             continue;
         }
         let are_gradients = match each {
@@ -126,14 +116,15 @@ fn are_in_order(parameters: &[i64], later: &[i64], each: usize) -> bool {
     most - most / OUT_OF_ORDER_PART <= longest_common_subsequence(&states, later)
 }
 
-/// Whether equal blocks lie side by side in pairs, as two tensors of state of each parameter do.
+/// Whether equal blocks lie side by side in pairs, as two tensors of state of each parameter do: else about all runs of equal ones
+/// have an odd length.
 fn are_paired(later: &[i64]) -> bool {
     let (mut odd, mut runs) = (0, 0);
     for run in later.chunk_by(|a, b| a == b) {
         odd += usize::from(run.len() % 2 == 1);
         runs += 1;
     }
-    runs < MIN_LATER || odd < runs - runs / EVEN_RUNS_PART
+    runs < MIN_TELLING_BLOCKS || odd < runs - runs / SIMILAR_PART
 }
 
 fn longest_common_subsequence(a: &[i64], b: &[i64]) -> usize {

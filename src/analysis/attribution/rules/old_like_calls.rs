@@ -2,17 +2,12 @@
 
 use super::gradient_sizes::CountBySize;
 use crate::analysis::attribution::claims::{Claims, Verdict};
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::thresholds::{MIN_AGREEING, MISSING_PART};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::AllocId;
 use foldhash::HashMap;
 use std::collections::BTreeMap;
-
-/// At least this share of the bytes that nothing else explains must be as large as blocks that calls of models make, or are
-/// given, within the recording. An earlier call of the same model leaves nearly all of the same sizes; other data, few of
-/// them.
-const LIKE_CALLS_PERCENT: i64 = 80;
 
 /// Claim the blocks of an earlier call whose graph or results something still refers to. Returns whether they are that.
 pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> bool {
@@ -21,7 +16,7 @@ pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> bo
     let all_bytes = view.bytes(ids.iter().copied());
     let activations = ids.iter().copied().filter(|&id| category(id) == Some(Category::Activation));
     let explained_bytes = view.bytes(activations);
-    if explained_bytes == 0 || explained_bytes < all_bytes / 100 * LIKE_CALLS_PERCENT {
+    if explained_bytes == 0 || explained_bytes < least_bytes(all_bytes) {
         return false;
     }
     for &id in ids {
@@ -30,6 +25,12 @@ pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> bo
         }
     }
     true
+}
+
+/// How many of some bytes must be as large as blocks that calls of models make, or are given, within the recording: an earlier call of
+/// the same model leaves nearly all of the same sizes; other data, few of them.
+fn least_bytes(all_bytes: i64) -> i64 {
+    all_bytes / 100 * (100 - 100 / MISSING_PART as i64)
 }
 
 /// The category of each size of block that calls make, or are given. Made ones come first.
@@ -67,10 +68,9 @@ pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims)
             *total = total.saturating_add(bytes);
         }
     }
-    let agreeing =
-        by_calls.into_iter().filter(|&(calls, (sizes, _))| 0 < calls && MIN_AGREEING_SIZES <= sizes);
+    let agreeing = by_calls.into_iter().filter(|&(calls, (sizes, _))| 0 < calls && MIN_AGREEING <= sizes);
     let most_bytes = agreeing.map(|(_, (_, bytes))| bytes).max().unwrap_or(0);
-    all_bytes / 100 * LIKE_CALLS_PERCENT <= most_bytes
+    least_bytes(all_bytes) <= most_bytes
 }
 
 /// How many activations of each size outlive the calls of the recording.

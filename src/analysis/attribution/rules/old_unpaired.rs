@@ -5,7 +5,7 @@ use super::old_like_calls;
 use super::workspaces;
 use crate::analysis::attribution::claims::{Claims, Verdict};
 use crate::analysis::attribution::knowledge::Optimizer;
-use crate::analysis::attribution::thresholds::EXCESS_PART;
+use crate::analysis::attribution::thresholds::SIMILAR_PART;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::analysis::segments::address_order::AddressKey;
@@ -105,7 +105,7 @@ impl<'a> Unpaired<'a> {
     /// Whether the blocks behind the parameters are buckets: about as large as these.
     fn are_buckets_behind(&self) -> bool {
         let behind = self.ids.iter().copied().filter(|&id| self.is_behind_parameters(id));
-        let most = self.trained_bytes.saturating_add(self.trained_bytes / EXCESS_PART);
+        let most = self.trained_bytes.saturating_add(self.trained_bytes / SIMILAR_PART as i64);
         self.view.stacks.uses_ddp && self.view.bytes(behind) <= most
     }
 

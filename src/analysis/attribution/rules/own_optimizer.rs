@@ -8,7 +8,7 @@ use super::old_pairs::blocks_by_size;
 use super::parameter_sweeps::swept_parameters;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::Activity;
-use crate::analysis::attribution::thresholds::{ADAM_BLOCKS, MIN_AGREEING_SIZES};
+use crate::analysis::attribution::thresholds::{ADAM_BLOCKS, MIN_AGREEING};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, EventIx, StackId};
@@ -101,7 +101,7 @@ fn lines_per_parameter(view: &View<'_>, known: &HashMap<i64, usize>) -> BTreeMap
         line.sizes.insert(view.size(block.id));
     }
     lines.retain(|_, line| {
-        MIN_AGREEING_SIZES <= line.sizes.len() && line.sizes.iter().all(|size| known.contains_key(size))
+        MIN_AGREEING <= line.sizes.len() && line.sizes.iter().all(|size| known.contains_key(size))
     });
     lines
 }

@@ -4,7 +4,7 @@
 use super::gradient_sizes::CountBySize;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::StackTrait;
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::thresholds::MIN_AGREEING;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, StackId};
@@ -29,7 +29,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         if !of_line.keys().all(|size| parameters.contains_key(size)) {
             continue;
         }
-        let has_many_sizes = MIN_AGREEING_SIZES <= of_line.len();
+        let has_many_sizes = MIN_AGREEING <= of_line.len();
         let Some(verdict) = verdict_on_line(view, stack, rule, &ids, has_many_sizes) else { continue };
         for id in ids {
             let size = view.size(id);

@@ -3,7 +3,7 @@
 
 use super::function_blocks::{Fate, function_blocks};
 use super::gradient_sizes::{BlocksBySize, CountBySize};
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::thresholds::MIN_AGREEING;
 use crate::analysis::attribution::view::View;
 use crate::model::StackId;
 use std::cmp::Reverse;
@@ -33,7 +33,7 @@ fn sweep(sizes: &[i64]) -> Option<CountBySize> {
     for &size in sizes.get(..period)? {
         *out.entry(size).or_default() += 1;
     }
-    (2 * period <= sizes.len() && MIN_AGREEING_SIZES <= out.len()).then_some(out)
+    (2 * period <= sizes.len() && MIN_AGREEING <= out.len()).then_some(out)
 }
 
 /// The length after which a sequence repeats itself.

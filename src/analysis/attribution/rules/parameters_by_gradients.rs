@@ -3,7 +3,7 @@
 use super::gradient_sizes::{CountBySize, lasting_gradients};
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::{CodePart, StackTrait};
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::thresholds::MIN_AGREEING;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, StackId};
@@ -64,7 +64,7 @@ fn early_own_blocks(view: &View<'_>, claims: &Claims, limit: u32, wanted: &Count
         sizes.entry(view.stack(id)).or_default().insert(view.size(id));
     }
     let makes_many =
-        |id: AllocId| sizes.get(&view.stack(id)).is_some_and(|sizes| MIN_AGREEING_SIZES <= sizes.len());
+        |id: AllocId| sizes.get(&view.stack(id)).is_some_and(|sizes| MIN_AGREEING <= sizes.len());
     let may_be_mistaken = |id: AllocId| {
         let Verdict { category, rule } = claims.verdict(id);
         match rule {

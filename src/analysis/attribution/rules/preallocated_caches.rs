@@ -3,7 +3,7 @@
 
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::{CodePart, StackTrait};
-use crate::analysis::attribution::thresholds::{MIN_AGREEING_SIZES, MIN_LAYERS};
+use crate::analysis::attribution::thresholds::{MIN_AGREEING, MIN_LAYERS};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, StackId};
@@ -47,7 +47,7 @@ fn after_parameters(view: &View<'_>, claims: &Claims) -> impl Iterator<Item = Al
     for id in view.ids().filter(|&id| claims.is_by(id, RuleId::WeightCode)) {
         sizes.entry(view.stack(id)).or_default().insert(view.size(id));
     }
-    let makes_several = |id| sizes.get(&view.stack(id)).is_some_and(|of| MIN_AGREEING_SIZES <= of.len());
+    let makes_several = |id| sizes.get(&view.stack(id)).is_some_and(|of| MIN_AGREEING <= of.len());
     let is_parameter = |id: &AllocId| match claims.verdict(*id).rule {
         RuleId::ModuleLoad => view.free_event(*id).is_none(),
         RuleId::WeightCode => makes_several(*id),

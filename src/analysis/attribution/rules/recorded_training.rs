@@ -7,17 +7,11 @@ use crate::analysis::attribution::Category;
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::Activity;
 use crate::analysis::attribution::knowledge::Optimizer;
-use crate::analysis::attribution::thresholds::{ADAM_BLOCKS, NEGLIGIBLE_PART};
+use crate::analysis::attribution::thresholds::{ADAM_BLOCKS, NEGLIGIBLE_PART, OUTSIDE_PART};
 use crate::analysis::attribution::view::View;
 use crate::analysis::segments::address_order::AddressKey;
 use crate::model::AllocId;
 use crate::model::allocator_sizes::SMALL_SIZE;
-
-/// Tensors of state for each parameter where the optimizer does not show: Adam and its like are the usual ones.
-const USUAL_STATES: usize = 2;
-
-/// A second model before all state is recognized if at most one block in this many lies in the other half.
-const MISPLACED_PART: usize = 20;
 
 /// The purposes of the blocks of one size, in the order of their addresses. Parameters come first, as they were made first;
 /// what is left after the gradients is state.
@@ -109,7 +103,8 @@ impl<'a> RecordedTraining<'a> {
     pub(super) fn split(&self, size: i64, count: usize) -> Option<SizeSplit> {
         // State that a step makes anew is none of the old blocks.
         let is_made_anew = self.new_state.contains_key(&size);
-        let states = if is_made_anew { 0 } else { self.states.unwrap_or(USUAL_STATES) };
+        // Where the optimizer does not show, it is one of the usual ones: Adam and its like.
+        let states = if is_made_anew { 0 } else { self.states.unwrap_or(ADAM_BLOCKS - 2) };
         let gradients = self.parameters.get(&size).copied().filter(|&gradients| 0 < gradients);
         // Where gradients are parts of larger blocks, one of a parameter's size is a coincidence.
         let is_sure = |gradients: usize| !self.is_flat || count == gradients.saturating_mul(states + 1);
@@ -197,7 +192,7 @@ fn has_copy_first(view: &View<'_>, by_size: &BlocksBySize, gradients: &CountBySi
     let in_first_half = |size: &i64| first_half.get(size).copied().unwrap_or_default();
     let sizes = by_size.iter().filter(is_four);
     let misplaced: usize = sizes.map(|(size, ids)| in_first_half(size).abs_diff(ids.len() / 2)).sum();
-    misplaced <= blocks.len() / MISPLACED_PART
+    misplaced <= blocks.len() / OUTSIDE_PART as usize
 }
 
 /// Whether anything speaks for training: a step, or that nothing shows at all what is going on.

@@ -2,7 +2,7 @@
 
 use crate::analysis::attribution::claims::Verdict;
 use crate::analysis::attribution::facts::AnnouncedRange;
-use crate::analysis::attribution::thresholds::DIFFERENT_PART;
+use crate::analysis::attribution::thresholds::is_nearly_all;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, Moment};
@@ -32,7 +32,7 @@ impl UnfinishedStep {
             let pairs = ids.clone().zip(before.clone());
             let same = pairs.clone().filter(|&(a, b)| view.size(AllocId(a)) == view.size(AllocId(b)));
             let count = pairs.count();
-            !before.is_empty() && count - count / DIFFERENT_PART <= same.count()
+            !before.is_empty() && is_nearly_all(same.count(), count)
         });
         Some(Self { ids, pattern, pattern_end: before.map_or(0, |before| before.events[1]) })
     }

@@ -7,14 +7,11 @@ use super::unfinished_step::UnfinishedStep;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::{SCRATCH_EVENTS, leading_parameters};
 use crate::analysis::attribution::structure::Phase;
-use crate::analysis::attribution::thresholds::EXCESS_PART;
+use crate::analysis::attribution::thresholds::{MAX_BLOCKS_PER_PARAMETER, SIMILAR_PART};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::AllocId;
 use foldhash::HashMap;
-
-/// Training keeps at most this many more blocks for each parameter: a gradient and three tensors of state.
-const MAX_KEPT_PER_PARAMETER: usize = 4;
 
 /// Gradients are dropped in every iteration if, among the first later blocks, more than one part in this many of the
 /// parameters' bytes is freed. A copy of the model that is not trained has no gradients.
@@ -207,7 +204,8 @@ fn claim_kept(
     for &id in kept {
         let size = view.size(id);
         let group = groups.get(&size).copied().unwrap_or_default();
-        let are_too_many = group.parameters.saturating_mul(MAX_KEPT_PER_PARAMETER) < group.kept;
+        let most = group.parameters.saturating_mul(MAX_BLOCKS_PER_PARAMETER);
+        let are_too_many = most < group.parameters + group.kept;
         if matches!(purpose, KeptBlocks::Chance) || are_too_many {
             claim_activation_of_pass(view, id, claims);
             continue;
@@ -248,7 +246,7 @@ fn purpose_of_kept(
     {
         let is_since = |&id: &AllocId| second.start.0 <= view.timeline.lifetimes.start(id).0;
         let since_bytes = view.bytes(kept.iter().copied().filter(is_since));
-        let most_bytes = parameter_bytes.saturating_add(parameter_bytes / EXCESS_PART);
+        let most_bytes = parameter_bytes.saturating_add(parameter_bytes / SIMILAR_PART as i64);
         if since_bytes <= most_bytes {
             return KeptBlocks::GradientsFrom(second.start.0);
         }

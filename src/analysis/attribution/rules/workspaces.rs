@@ -16,8 +16,6 @@ const CAPABILITY_9_BYTES: i64 = (8 * 4096) << 10;
 /// The workspace for cuBLASLt, in bytes.
 const CUBLAS_LT_BYTES: i64 = 1 << 20;
 
-const SIZES_BYTES: [i64; 3] = [DEFAULT_BYTES, CAPABILITY_9_BYTES, CUBLAS_LT_BYTES];
-
 /// At most this many blocks of [`CAPABILITY_9_BYTES`] may be workspaces: one for the forward's thread, and one for the
 /// backward's.
 const MAX_CAPABILITY_9: usize = 2;
@@ -64,7 +62,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
             claims.verdict(id).rule,
             RuleId::ModuleCall | RuleId::FunctionalCode | RuleId::Autograd | RuleId::NoPython
         );
-        if !SIZES_BYTES.contains(&size) || !is_computed {
+        if ![DEFAULT_BYTES, CAPABILITY_9_BYTES, CUBLAS_LT_BYTES].contains(&size) || !is_computed {
             continue;
         }
         match view.free_event(id) {

@@ -5,18 +5,14 @@
 //! every rule asks for more than it needs.
 
 use super::phase::Phase;
-use super::scalar::SCALAR_BYTES;
 use crate::analysis::attribution::facts::{CodePart, FactsByStack, StackFacts, StackTrait};
-use crate::analysis::attribution::thresholds::{MIN_AGREEING_SIZES, MIN_BLOCKS_OF_MODEL};
+use crate::analysis::attribution::thresholds::{MIN_AGREEING, MIN_BLOCKS_OF_MODEL, SCALAR_BYTES};
 use crate::analysis::attribution::{Categories, Category};
 use crate::analysis::segments::address_order::AddressOrder;
 use crate::model::allocator_sizes::{LARGE_BUFFER, MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
 use crate::model::{Anchor, Block, Moment, Segment, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
-
-/// A smaller hole, in bytes, may be the rest of a block that the allocator did not split.
-const MIN_HOLE_BYTES: i64 = SMALL_SIZE;
 
 /// Bytes of state that were made late may fall short of the expected ones by one part in this many of all bytes: some
 /// states may fill holes that were there before.
@@ -155,7 +151,7 @@ impl LiveMemory {
     /// comes after the first backward.
     fn phase_by_sizes(&self) -> Option<Phase> {
         let counts = CountBySize::of(self.blocks.iter().filter(|block| SCALAR_BYTES < block.size));
-        if counts.0.len() < MIN_AGREEING_SIZES {
+        if counts.0.len() < MIN_AGREEING {
             return None;
         }
         let late = bytes(self.blocks.iter().filter(|block| block.is_late));
@@ -217,7 +213,8 @@ impl LaterBlocks {
                 let is_inner = last.is_none_or(|last| at < last);
                 if !block.is_active() {
                     out.is_untouched &= !is_inner;
-                    is_behind_hole |= is_inner && MIN_HOLE_BYTES <= block.size;
+                    // A smaller hole may be the rest of a block that the allocator did not split.
+                    is_behind_hole |= is_inner && SMALL_SIZE <= block.size;
                 } else if is_behind_hole || (!segment.is_expandable && !is_made_for(segment.size, block.size))
                 {
                     out.addresses.insert(block.addr);

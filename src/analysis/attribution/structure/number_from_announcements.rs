@@ -3,6 +3,7 @@
 use super::phase::{Phase, PhaseStart};
 use super::phases::Phases;
 use crate::analysis::attribution::facts::{Announced, AnnouncedRange};
+use crate::analysis::attribution::thresholds::DIFFERENT_PART;
 use crate::analysis::attribution::{Categories, Category};
 use crate::model::{Moment, StackId, Timeline};
 
@@ -12,10 +13,6 @@ const LONG_GAP_PART: i64 = 16;
 
 /// Two steps may be such, too, if the time between them is less than one part in this many of the time that a step takes.
 const STEP_LENGTH_PART: i64 = 4;
-
-/// The longest times between steps are the longest one in this many. The least of these is compared, as single ones may be
-/// pauses.
-const LONGEST_GAPS_PART: usize = 10;
 
 /// Number iterations by the steps before them, if recording began before the first: the parameters
 /// that are live were made while stacks were recorded. What does not show stays as it is.
@@ -131,7 +128,8 @@ fn are_far_apart(steps: &[AnnouncedRange]) -> bool {
     lengths_us.sort_unstable();
     let median_us = lengths_us.get(lengths_us.len() / 2).copied().unwrap_or(0);
     let Some(&least_us) = gaps_us.first() else { return true };
-    let longest = gaps_us.len() - gaps_us.len().div_ceil(LONGEST_GAPS_PART);
+    // The least of the longest, as single ones may be pauses.
+    let longest = gaps_us.len() - gaps_us.len().div_ceil(DIFFERENT_PART);
     let long_us = gaps_us.get(longest).copied().unwrap_or(0);
     long_us / LONG_GAP_PART <= least_us && median_us / STEP_LENGTH_PART <= least_us
 }

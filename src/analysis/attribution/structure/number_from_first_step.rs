@@ -1,20 +1,13 @@
 //! Numbers of iterations where recording began after the model was made, but before the first step.
 
 use super::iterations::Iterations;
+use crate::analysis::attribution::thresholds::{DIFFERENT_PART, NUMBERS_BYTES};
 use crate::analysis::attribution::{Categories, Category, RuleId};
 use crate::model::{Moment, Timeline};
-
-/// Less state than this, in bytes, is only counters and scalars, which an optimizer may make without any state for
-/// parameters.
-const MIN_STATE_BYTES: i64 = 1024;
 
 /// State that is made after the first iteration may be at most one part in this many of the state made in it: a program may
 /// keep something else in every step.
 const LATER_STATE_PART: i64 = 8;
-
-/// State that falls short of the parameters by more than one part in this many is not all that they need. Then another
-/// optimizer may have stepped before, whose state reads like parameters.
-const MISSING_STATE_PART: i64 = 10;
 
 /// Number iterations if no optimizer has state yet when recording begins, and the first step that is seen sets
 /// it up. `steps` are the events at which steps are over.
@@ -50,9 +43,11 @@ fn is_state_set_up(timeline: &Timeline, categories: &Categories, until: Moment) 
         };
         *sum = sum.saturating_add(timeline.size(id).max(0));
     }
-    let is_for_all = parameter_bytes - parameter_bytes / MISSING_STATE_PART <= early_bytes;
+    // If it is not all that the parameters need, another optimizer may have stepped before, whose state reads like parameters.
+    let is_for_all = parameter_bytes - parameter_bytes / DIFFERENT_PART as i64 <= early_bytes;
     let has_parameters = 0 < parameter_bytes;
-    let is_state = MIN_STATE_BYTES <= early_bytes && late_bytes <= early_bytes / LATER_STATE_PART;
+    // Counters and scalars an optimizer may make without any state for parameters.
+    let is_state = NUMBERS_BYTES < early_bytes && late_bytes <= early_bytes / LATER_STATE_PART;
     has_parameters && is_state && is_for_all
 }
 

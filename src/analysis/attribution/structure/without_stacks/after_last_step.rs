@@ -5,6 +5,7 @@ use super::lifetimes_by_event::LifetimesByEvent;
 use super::passes::Pass;
 use super::step_intervals::StepInterval;
 use crate::analysis::attribution::structure::phase::{Phase, PhaseStart};
+use crate::analysis::attribution::thresholds::MAX_COMPARED;
 use crate::model::{AllocId, Timeline};
 
 /// Of the last iterations, this many are tried. Programs that do something else now and then repeat it within a few.
@@ -45,8 +46,6 @@ pub(super) fn phases_after_last_step(
 /// like a training forward.
 fn has_other_graph(lifetimes: &LifetimesByEvent<'_>, interval: &StepInterval, passes: &[Pass]) -> bool {
     let Some((begins, data)) = interval.first_alloc.zip(interval.trains_from(passes)) else { return false };
-    let made = |from, to| {
-        lifetimes.allocated_in(from, to).take(alignment::MAX_COMPARED_ALLOCS).collect::<Vec<AllocId>>()
-    };
+    let made = |from, to| lifetimes.allocated_in(from, to).take(MAX_COMPARED).collect::<Vec<AllocId>>();
     alignment::are_alike(lifetimes, &made(begins, data), &made(data, interval.window.to))
 }

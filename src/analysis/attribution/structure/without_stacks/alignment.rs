@@ -3,23 +3,15 @@
 
 use super::lifetimes_by_event::LifetimesByEvent;
 use crate::analysis::attribution::structure::phase::{Phase, PhaseStart, phase_start_at};
-use crate::analysis::attribution::thresholds::DIFFERENT_PART;
+use crate::analysis::attribution::thresholds::is_nearly_all;
 use crate::model::{AllocId, EventIx};
 
 /// Fewer allocations look like anything else.
 pub(super) const MIN_COMPARED_ALLOCS: usize = 12;
 
-/// Whether two stretches are alike shows in this many allocations; more would only take time.
-pub(super) const MAX_COMPARED_ALLOCS: usize = 64;
-
 /// The size of an allocation as far as it does not depend on the batch.
 fn fixed_size(lifetimes: &LifetimesByEvent<'_>, id: AllocId) -> Option<i64> {
     (lifetimes.is_parameter_sized(id) || lifetimes.is_scalar(id)).then(|| lifetimes.size(id))
-}
-
-/// Whether `count` is nearly all of `of`.
-fn is_nearly_all(count: usize, of: usize) -> bool {
-    of - of / DIFFERENT_PART <= count
 }
 
 /// The comparison of two stretches, as far as the shorter of them goes.

@@ -1,7 +1,7 @@
 //! A recording without stacks, event by event: which allocation is made or freed.
 
 use crate::analysis::attribution::facts::{free_event, leading_parameters};
-use crate::analysis::attribution::structure::scalar::SCALAR_BYTES;
+use crate::analysis::attribution::thresholds::SCALAR_BYTES;
 use crate::model::{AllocId, EventIx, Moment, Timeline};
 use foldhash::HashSet;
 

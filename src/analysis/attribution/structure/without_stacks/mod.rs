@@ -8,7 +8,6 @@ mod between_steps;
 mod between_steps_tests;
 mod flat_pass;
 mod lifetimes_by_event;
-mod optimizer_blocks;
 mod passes;
 mod step_intervals;
 #[cfg(test)]
