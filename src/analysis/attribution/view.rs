@@ -4,9 +4,18 @@ use super::facts::{
     Activity, Announced, DeviceFacts, Facts, FactsByStack, Labels, StackFacts, StackTrait, free_event,
 };
 use super::structure::Phases;
+use super::thresholds::MIN_AGREEING;
 use crate::analysis::segments::address_order::{AddressKey, AddressOrder};
 use crate::analysis::segments::pools::PoolPlaces;
 use crate::model::{AllocId, EventIx, PoolKey, Snapshot, StackId, Timeline};
+use foldhash::{HashMap, HashSet};
+use std::collections::BTreeMap;
+
+/// How many blocks there are of each size.
+pub(super) type CountBySize = HashMap<i64, usize>;
+
+/// Blocks by size.
+pub(super) type BlocksBySize = BTreeMap<i64, Vec<AllocId>>;
 
 /// Facts, structure and labels of one device.
 pub(super) struct View<'a> {
@@ -111,6 +120,36 @@ impl<'a> View<'a> {
     pub(super) fn bytes(&self, ids: impl IntoIterator<Item = AllocId>) -> i64 {
         // Sizes of a damaged file may add up to more than any number holds.
         ids.into_iter().fold(0, |sum, id| sum.saturating_add(self.size(id)))
+    }
+
+    /// How many of some allocations have each size.
+    pub(super) fn count_by_size(&self, ids: impl IntoIterator<Item = AllocId>) -> CountBySize {
+        let mut out = CountBySize::default();
+        for id in ids {
+            *out.entry(self.size(id)).or_default() += 1;
+        }
+        out
+    }
+
+    /// Some allocations by size, older addresses first.
+    pub(super) fn blocks_by_size(&self, ids: &[AllocId]) -> BlocksBySize {
+        let mut out = BlocksBySize::new();
+        for &id in ids {
+            out.entry(self.size(id)).or_default().push(id);
+        }
+        for ids in out.values_mut() {
+            ids.sort_by_key(|&id| self.address_key(id));
+        }
+        out
+    }
+
+    /// The stacks that make some allocations in several sizes, which few but those of parameters do by chance.
+    pub(super) fn stacks_of_several_sizes(&self, ids: impl Iterator<Item = AllocId>) -> HashSet<StackId> {
+        let mut sizes: HashMap<StackId, HashSet<i64>> = HashMap::default();
+        for id in ids {
+            sizes.entry(self.stack(id)).or_default().insert(self.size(id));
+        }
+        sizes.into_iter().filter(|(_, of)| MIN_AGREEING <= of.len()).map(|(stack, _)| stack).collect()
     }
 
     /// The stack of an allocation: its event's, else that of its block at the end.

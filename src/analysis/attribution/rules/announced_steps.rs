@@ -17,15 +17,13 @@ pub(super) fn verdict(view: &View<'_>, unfinished: Option<&UnfinishedStep>, id: 
         let is_optimizer = view.course.of_event_before(Moment::after(made)) == Phase::Optimizer;
         let unfinished = unfinished.filter(|unfinished| unfinished.contains(id));
         return is_optimizer.then(|| match (freed, unfinished) {
-            (Some(freed), _) if freed.0 < step.events[1] => {
-                Verdict::new(Category::Temporary, RuleId::GoneInAnnouncedStep)
-            }
+            (Some(freed), _) if freed.0 < step.events[1] => RuleId::GoneInAnnouncedStep.verdict(),
             (_, Some(unfinished)) => unfinished.verdict(view, id),
-            _ => Verdict::new(Category::OptimizerState, RuleId::KeptAfterAnnouncedStep),
+            _ => RuleId::KeptAfterAnnouncedStep.verdict(),
         });
     }
     let is_dropped = freed.is_some_and(|freed| view.announced.is_in_zero_grad(freed.0));
-    is_dropped.then_some(Verdict::new(Category::Gradient, RuleId::GoneInZeroGrad))
+    is_dropped.then_some(RuleId::GoneInZeroGrad.verdict())
 }
 
 /// Take back gradients that are made before any backward of their pass. `new` are the allocations of the recording that
@@ -37,7 +35,7 @@ pub(super) fn refine(view: &View<'_>, new: &[AllocId], claims: &mut Claims) {
     for &id in new.iter().filter(|&&id| claims.is(id, Category::Gradient)).collect::<Vec<_>>() {
         let phase = view.course.of_event_before(view.timeline.lifetimes.start(id));
         if matches!(phase, Phase::Forward | Phase::Eval) {
-            claims.claim(id, Verdict::new(Category::Activation, RuleId::PassMakesNone));
+            claims.claim(id, RuleId::PassMakesNone.verdict());
         }
     }
 }

@@ -106,7 +106,7 @@ fn claim_layers(placed: &[PlacedBlock], by_size: &BlocksBySize, layers: usize, c
             *most = (*most).max(row.len());
         }
     }
-    let verdict = Verdict::new(Category::Parameter, RuleId::LayersRepeat);
+    let verdict = RuleId::LayersRepeat.verdict();
     for (&size, blocks) in by_size {
         let is_of_model = blocks.len() % layers <= MAX_OUTSIDE_LAYERS;
         let in_a_row = longest_row.get(&size).copied().unwrap_or(0);

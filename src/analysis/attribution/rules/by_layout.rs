@@ -38,7 +38,7 @@ pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) {
         let known = Blocks { alike: blocks.len(), known: own, known_as: Category::Parameter };
         let mut later = blocks.split_off(own.min(blocks.len()));
         later.sort_by_key(|(at, _)| *at);
-        let verdict = Verdict::new(Category::Parameter, RuleId::LiesFirst);
+        let verdict = RuleId::LiesFirst.verdict();
         for (_, block) in &blocks {
             claims.claim_with_blocks(block.id, verdict, size, known);
         }

@@ -49,8 +49,7 @@ impl ParameterCopies {
     /// Whether an allocation is still live after the start of the next backward.
     fn outlives_backward(&self, view: &View<'_>, id: AllocId, made: EventIx) -> bool {
         let next = self.backwards.partition_point(|&backward| backward <= made.0);
-        let next = self.backwards.get(next);
-        next.is_some_and(|&next| view.free_event(id).is_none_or(|freed| next < freed.0))
+        self.backwards.get(next).is_some_and(|&next| view.is_live_until(id, next + 1))
     }
 
     /// Parameters which one line frees in a row, each with the copy that takes its place.

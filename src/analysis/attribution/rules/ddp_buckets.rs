@@ -1,6 +1,6 @@
 //! Buckets of `DistributedDataParallel` that gradients are parts of (`gradient_as_bucket_view`).
 
-use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::Activity;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
@@ -24,9 +24,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         .collect();
     let bucket_bytes = view.bytes(buckets.iter().copied());
     if view.bytes(kept(Category::Gradient)) < bucket_bytes / OWN_GRADIENTS_PART {
-        for id in buckets {
-            claims.claim(id, Verdict::new(Category::Gradient, RuleId::BucketOfGradients));
-        }
+        claims.claim_all(buckets, RuleId::BucketOfGradients.verdict());
     }
 }
 

@@ -33,7 +33,6 @@ mod parameters_by_gradients_tests;
 mod placed_blocks;
 mod preallocated_caches;
 mod recorded_training;
-mod recreated_state;
 mod replaced_parameters;
 #[cfg(test)]
 mod replaced_parameters_tests;

@@ -1,11 +1,10 @@
 //! Blocks that are older than the recording, and as large as those that calls of models make within it.
 
-use super::gradient_sizes::CountBySize;
 use crate::analysis::attribution::claims::{Claims, Verdict};
 use crate::analysis::attribution::thresholds::{MIN_AGREEING, MISSING_PART};
-use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::view::{CountBySize, View};
 use crate::analysis::attribution::{Category, RuleId};
-use crate::model::AllocId;
+use crate::model::{AllocId, EventIx};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 
@@ -49,10 +48,7 @@ fn categories_of_calls(view: &View<'_>, claims: &Claims) -> HashMap<i64, Categor
 /// Whether there are as many blocks of each size as one and the same number of calls keeps: parameters have sizes of
 /// activations only by chance.
 pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims) -> bool {
-    let mut old: BTreeMap<i64, usize> = BTreeMap::new();
-    for &id in ids {
-        *old.entry(view.size(id)).or_default() += 1;
-    }
+    let old = view.count_by_size(ids.iter().copied());
     let kept = kept_by_calls(view, claims);
     let calls = view.device.calls.iter().filter(|call| call.trains).count().max(1);
     // By the number of calls that would have kept as many: how many sizes say so, and their bytes.
@@ -75,12 +71,9 @@ pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims)
 
 /// How many activations of each size outlive the calls of the recording.
 fn kept_by_calls(view: &View<'_>, claims: &Claims) -> CountBySize {
-    let mut kept = CountBySize::default();
-    for (id, made) in view.new_ids() {
+    let is_kept = |&(id, made): &(AllocId, EventIx)| {
         let call = view.device.call_at(made.0).filter(|call| view.is_live_until(id, call.end));
-        if call.is_some() && claims.is(id, Category::Activation) {
-            *kept.entry(view.size(id)).or_default() += 1;
-        }
-    }
-    kept
+        call.is_some() && claims.is(id, Category::Activation)
+    };
+    view.count_by_size(view.new_ids().filter(is_kept).map(|(id, _)| id))
 }

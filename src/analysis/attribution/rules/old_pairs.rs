@@ -2,12 +2,11 @@
 //! optimizer that steps.
 
 use super::by_layout;
-use super::gradient_sizes::BlocksBySize;
 use super::old_freed;
 use super::old_unpaired::Unpaired;
 use super::recorded_training::{RecordedTraining, SizeSplit};
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
-use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::view::{BlocksBySize, View};
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, Anchor};
 
@@ -17,7 +16,7 @@ pub(super) fn claim(view: &View<'_>, old: &[AllocId], claims: &mut Claims) {
         return;
     }
     let (kept, freed): (Vec<AllocId>, Vec<AllocId>) = old.iter().partition(|&&id| view.is_live_at_end(id));
-    let by_size = blocks_by_size(view, &kept);
+    let by_size = view.blocks_by_size(&kept);
     let training = RecordedTraining::of(view, claims, &by_size);
     // If stacks show a model at work that is not trained, all that is old is the model.
     let shows_nothing = training.shows_no_gradients() && view.device.activities.runs.is_empty();
@@ -27,18 +26,6 @@ pub(super) fn claim(view: &View<'_>, old: &[AllocId], claims: &mut Claims) {
         claim_by_size(view, &by_size, &training, claims);
     }
     old_freed::claim(view, &freed, &training.gradients, claims);
-}
-
-/// Blocks by size, older addresses first.
-pub(super) fn blocks_by_size(view: &View<'_>, ids: &[AllocId]) -> BlocksBySize {
-    let mut out = BlocksBySize::new();
-    for &id in ids {
-        out.entry(view.size(id)).or_default().push(id);
-    }
-    for ids in out.values_mut() {
-        ids.sort_by_key(|&id| view.address_key(id));
-    }
-    out
 }
 
 fn claim_by_size(

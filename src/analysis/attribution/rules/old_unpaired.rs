@@ -1,13 +1,12 @@
 //! Old blocks that no other block pairs with: by where they lie.
 
-use super::gradient_sizes::CountBySize;
 use super::old_like_calls;
 use super::workspaces;
-use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::knowledge::Optimizer;
 use crate::analysis::attribution::thresholds::SIMILAR_PART;
 use crate::analysis::attribution::view::View;
-use crate::analysis::attribution::{Category, RuleId};
+use crate::analysis::attribution::RuleId;
 use crate::analysis::segments::address_order::AddressKey;
 use crate::model::allocator_sizes::SMALL_SIZE;
 use crate::model::{AllocId, Segment};
@@ -55,7 +54,7 @@ impl<'a> Unpaired<'a> {
         {
             return;
         }
-        let counts = self.count_by_size();
+        let counts = self.view.count_by_size(self.ids.iter().copied());
         // Parameters that are trained no more keep their state.
         let come_with_state = counts.values().all(|count| count.is_multiple_of(self.blocks_with_state));
         if is_trained && 1 < self.blocks_with_state && come_with_state {
@@ -71,21 +70,13 @@ impl<'a> Unpaired<'a> {
         for &id in self.ids.iter().filter(|id| clear.contains(id)) {
             let is_single = counts.get(&self.view.size(id)) == Some(&1);
             let verdict = match self.is_behind_parameters(id) {
-                true if are_buckets => Verdict::new(Category::Comm, RuleId::OldBucket),
+                true if are_buckets => RuleId::OldBucket.verdict(),
                 true if has_states_of_own_size => continue,
                 _ if is_later(id) && (!is_late_model || is_single) => continue,
-                _ => Verdict::new(Category::Parameter, RuleId::OldUnpaired),
+                _ => RuleId::OldUnpaired.verdict(),
             };
             claims.claim(id, verdict);
         }
-    }
-
-    fn count_by_size(&self) -> CountBySize {
-        let mut counts = CountBySize::default();
-        for &id in &self.ids {
-            *counts.entry(self.view.size(id)).or_default() += 1;
-        }
-        counts
     }
 
     /// The first segment that is empty by now.

@@ -1,7 +1,6 @@
 //! Lines of the program's own that make blocks as large as parameters: copies, weights that are computed, and state of
 //! an optimizer that is no part of torch.
 
-use super::gradient_sizes::CountBySize;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::StackTrait;
 use crate::analysis::attribution::thresholds::MIN_AGREEING;
@@ -23,9 +22,9 @@ const OPEN_TO_DOUBT: [RuleId; 5] = [
 /// Claim lines all of whose blocks are as large as parameters.
 pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     let parameters = view.ids().filter(|&id| claims.is(id, Category::Parameter));
-    let parameters = count_by_size(view, parameters);
+    let parameters = view.count_by_size(parameters);
     for ((stack, rule), ids) in doubtful_lines(view, claims) {
-        let of_line = count_by_size(view, ids.iter().copied());
+        let of_line = view.count_by_size(ids.iter().copied());
         if !of_line.keys().all(|size| parameters.contains_key(size)) {
             continue;
         }
@@ -70,19 +69,11 @@ fn verdict_on_line(
             Some(Verdict::new(category, RuleId::ComputedWeights))
         }
         _ if has_many_sizes && !view.has_trait(stack, StackTrait::AnyNamedStep) => {
-            Some(Verdict::new(Category::Parameter, RuleId::CopyOfParameters))
+            Some(RuleId::CopyOfParameters.verdict())
         }
         RuleId::KeptOutside | RuleId::Nothing if view.has_trait(stack, StackTrait::InnermostNamedStep) => {
-            Some(Verdict::new(Category::OptimizerState, RuleId::KeptByOwnStep))
+            Some(RuleId::KeptByOwnStep.verdict())
         }
         _ => None,
     }
-}
-
-fn count_by_size(view: &View<'_>, ids: impl Iterator<Item = AllocId>) -> CountBySize {
-    let mut out = CountBySize::default();
-    for id in ids {
-        *out.entry(view.size(id)).or_default() += 1;
-    }
-    out
 }

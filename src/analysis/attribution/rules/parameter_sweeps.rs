@@ -2,9 +2,8 @@
 //! again. Where nothing computes gradients, these show how many parameters there are of each size.
 
 use super::function_blocks::{Fate, function_blocks};
-use super::gradient_sizes::{BlocksBySize, CountBySize};
 use crate::analysis::attribution::thresholds::MIN_AGREEING;
-use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::view::{BlocksBySize, CountBySize, View};
 use crate::model::StackId;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

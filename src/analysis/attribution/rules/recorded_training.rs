@@ -1,14 +1,14 @@
 //! The training that was under way when the recording began, as far as the recorded part shows it: how many blocks of each
 //! size it keeps for a parameter.
 
-use super::gradient_sizes::{BlocksBySize, CountBySize, lasting_gradients};
+use super::gradient_sizes::lasting_gradients;
 use super::parameter_sweeps::swept_parameters;
 use crate::analysis::attribution::Category;
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::Activity;
 use crate::analysis::attribution::knowledge::Optimizer;
 use crate::analysis::attribution::thresholds::{ADAM_BLOCKS, NEGLIGIBLE_PART, OUTSIDE_PART};
-use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::view::{BlocksBySize, CountBySize, View};
 use crate::analysis::segments::address_order::AddressKey;
 use crate::model::AllocId;
 use crate::model::allocator_sizes::SMALL_SIZE;
@@ -52,12 +52,14 @@ impl<'a> RecordedTraining<'a> {
         let gradients = lasting_gradients(view, claims);
         let parameters =
             if gradients.is_empty() { swept_parameters(view, by_size) } else { gradients.clone() };
+        let new = || view.new_ids().map(|(id, _)| id);
         let passing_gradients = if gradients.is_empty() {
-            count_new(view, |id| claims.is(id, Category::Gradient))
+            view.count_by_size(new().filter(|&id| claims.is(id, Category::Gradient)))
         } else {
             CountBySize::default()
         };
-        let is_new_state = |id| claims.is(id, Category::OptimizerState) && view.free_event(id).is_none();
+        let is_new_state =
+            |&id: &AllocId| claims.is(id, Category::OptimizerState) && view.free_event(id).is_none();
         let known_states = view.stacks.optimizers.iter().filter_map(|optimizer| match optimizer {
             Optimizer::StatesPerParameter(states) => Some(*states),
             _ => None,
@@ -66,7 +68,7 @@ impl<'a> RecordedTraining<'a> {
         let shows_gradients = !gradients.is_empty() || !passing_gradients.is_empty();
         Self {
             view,
-            new_state: count_new(view, is_new_state),
+            new_state: view.count_by_size(new().filter(is_new_state)),
             states,
             is_flat: are_gradients_flat(&gradients, by_size),
             steps_within_backward: steps_within_backward(view),
@@ -143,15 +145,6 @@ impl<'a> RecordedTraining<'a> {
         let buckets = if self.uses_ddp() { left % gradients } else { 0 };
         SizeSplit { parameters: (left - buckets).min(count), gradients: 0, buckets }
     }
-}
-
-/// Count allocations of the recording by size.
-fn count_new(view: &View<'_>, is_counted: impl Fn(AllocId) -> bool) -> CountBySize {
-    let mut out = CountBySize::default();
-    for (id, _) in view.new_ids().filter(|&(id, _)| is_counted(id)) {
-        *out.entry(view.size(id)).or_default() += 1;
-    }
-    out
 }
 
 /// Whether most bytes of gradients have no parameters of their size, or fewer than gradients.

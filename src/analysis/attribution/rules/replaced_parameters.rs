@@ -1,7 +1,7 @@
 //! Tensors that take the place of parameters: `p.data = p.data * m + q.data * (1 - m)`.
 
 use super::copied_back_parameters::{ParameterCopies, may_be_mistaken};
-use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::CodePart;
 use crate::analysis::attribution::thresholds::{MIN_AGREEING, NEARBY_EVENTS};
 use crate::analysis::attribution::view::View;
@@ -23,7 +23,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         let mut pairs = copies.copied_back(view, claims, &open);
         pairs.extend(replaced);
         for &(old, new) in &pairs {
-            let verdict = Verdict::new(Category::Parameter, RuleId::ReplacesParameter);
+            let verdict = RuleId::ReplacesParameter.verdict();
             claims.claim_replacement(new, verdict, old);
         }
         open = pairs.into_iter().map(|(_, new)| new).collect();

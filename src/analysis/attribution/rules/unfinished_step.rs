@@ -4,7 +4,7 @@ use crate::analysis::attribution::claims::Verdict;
 use crate::analysis::attribution::facts::AnnouncedRange;
 use crate::analysis::attribution::thresholds::is_nearly_all;
 use crate::analysis::attribution::view::View;
-use crate::analysis::attribution::{Category, RuleId};
+use crate::analysis::attribution::RuleId;
 use crate::model::{AllocId, Moment};
 use std::ops::Range;
 
@@ -45,12 +45,12 @@ impl UnfinishedStep {
     /// The verdict on one of its allocations: kept or freed as in the step before. What the step before did not make is new
     /// state.
     pub(super) fn verdict(&self, view: &View<'_>, id: AllocId) -> Verdict {
-        let kept = Verdict::new(Category::OptimizerState, RuleId::UnfinishedStepKeeps);
+        let kept = RuleId::UnfinishedStepKeeps.verdict();
         let Some(pattern) = &self.pattern else { return kept };
         let before = pattern.start.saturating_add(id.0.saturating_sub(self.ids.start));
         let is_freed = pattern.contains(&before)
             && view.free_event(AllocId(before)).is_some_and(|freed| freed.0 < self.pattern_end);
-        if is_freed { Verdict::new(Category::Temporary, RuleId::UnfinishedStepDrops) } else { kept }
+        if is_freed { RuleId::UnfinishedStepDrops.verdict() } else { kept }
     }
 }
 

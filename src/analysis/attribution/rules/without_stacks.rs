@@ -2,13 +2,13 @@
 //! of later blocks as large as these, gradients and state are told apart by their order.
 
 use super::announced_steps;
-use super::gradient_sizes::{CountBySize, lasting_gradients};
+use super::gradient_sizes::lasting_gradients;
 use super::unfinished_step::UnfinishedStep;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::{SCRATCH_EVENTS, leading_parameters};
 use crate::analysis::attribution::structure::Phase;
 use crate::analysis::attribution::thresholds::{MAX_BLOCKS_PER_PARAMETER, SIMILAR_PART};
-use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::view::{CountBySize, View};
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::AllocId;
 use foldhash::HashMap;
@@ -63,7 +63,7 @@ pub(super) fn claim(view: &View<'_>, new: &[AllocId], claims: &mut Claims) {
     let first_count = if groups.is_empty() { count_leading_parameters(view, new) } else { 0 };
     let (first, rest) = new.split_at(first_count.min(new.len()));
     for &id in first.iter().filter(|&&id| view.free_event(id).is_none()) {
-        claims.claim(id, Verdict::new(Category::Parameter, RuleId::MadeFirst));
+        claims.claim(id, RuleId::MadeFirst.verdict());
         groups.entry(view.size(id)).or_default().parameters += 1;
     }
     let found = if shows_engine {
@@ -176,7 +176,7 @@ fn claim_by_lifetimes(
                 out.kept.push(id);
             }
             (Some(_), Some(_)) => {
-                claims.claim(id, Verdict::new(Category::Gradient, RuleId::PairsAndGoes));
+                claims.claim(id, RuleId::PairsAndGoes.verdict());
             }
             (None, _) => claim_activation_of_pass(view, id, claims),
         }
@@ -188,7 +188,7 @@ fn claim_by_lifetimes(
 fn claim_activation_of_pass(view: &View<'_>, id: AllocId, claims: &mut Claims) {
     let phase = view.course.of_event_before(view.timeline.lifetimes.start(id));
     if matches!(phase, Phase::Forward | Phase::Backward | Phase::Eval) {
-        claims.claim(id, Verdict::new(Category::Activation, RuleId::PairsWithNothing));
+        claims.claim(id, RuleId::PairsWithNothing.verdict());
     }
 }
 
