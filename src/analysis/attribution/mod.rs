@@ -25,6 +25,7 @@ mod tests;
 pub(super) mod thresholds;
 mod user_rules;
 mod view;
+mod worded;
 
 #[cfg(test)]
 pub(crate) use facts::fixture;
