@@ -11,9 +11,10 @@ use crate::model::{FrameId, StackId};
 /// calls code that allocates something else.
 const MAX_CACHE_DEPTH: usize = 4;
 
-/// Read a stack.
+/// Read a stack. `has_roots` says whether some stack of the file begins where a thread of the program does, as far as frames say so.
 pub(super) fn read_stack(
     frames: &FactsByFrame,
+    has_roots: bool,
     models: &OwnModels,
     id: StackId,
     stack: &[FrameId],
@@ -38,7 +39,7 @@ pub(super) fn read_stack(
         frames.is_root(root) || reader.has(StackTrait::HasRoot) || frames.role(root) == Role::Compiled;
     // Hooks that the autograd engine calls begin with the program's own code, too. So the program's own code at the
     // bottom of a stack counts as the program only if no stack of the file goes down to its start.
-    let is_cut = !frames.has_roots && matches!(frames.role(root), Role::Own | Role::Cache);
+    let is_cut = !has_roots && matches!(frames.role(root), Role::Own | Role::Cache);
     reader.finish(starts_program || is_cut)
 }
 
