@@ -89,8 +89,7 @@ fn loops(snapshot: &Snapshot, frames: &FactsByFrame, by_stack: &[StackFacts]) ->
 fn lines_of_graphs(timeline: &Timeline, by_stack: &[StackFacts]) -> HashSet<StackId> {
     let activities =
         Activities::of(timeline, |stack| by_stack.get(stack.index()).copied().unwrap_or(StackFacts::NOTHING));
-    let runs = activities.runs.iter().filter(|run| run.activity == Activity::Backward);
-    let backwards: Vec<u32> = runs.map(|run| run.start).collect();
+    let backwards = activities.starts_of(Activity::Backward);
     let mut balance: HashMap<StackId, i64> = HashMap::default();
     let lifetimes = &timeline.lifetimes;
     for id in lifetimes.ids().skip(lifetimes.initial_count()) {

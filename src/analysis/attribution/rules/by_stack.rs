@@ -1,10 +1,10 @@
 //! Allocations whose stack says what they are for, by itself or with others of the same line.
 
 use super::kept_per_layer;
+use crate::analysis::attribution::RuleId;
 use crate::analysis::attribution::claims::{Claims, Verdict};
 use crate::analysis::attribution::facts::{Activity, CodePart, StackFacts, StackTrait};
 use crate::analysis::attribution::view::View;
-use crate::analysis::attribution::RuleId;
 use crate::model::{AllocId, EventIx, StackId};
 use foldhash::{HashMap, HashSet};
 
@@ -106,13 +106,9 @@ struct Habits {
 
 impl Habits {
     fn of(view: &View<'_>) -> Self {
-        let unfinished = view.device.step_spans.unfinished();
-        let last_oom = view.timeline.ooms.last();
-        let is_step_cut = unfinished.zip(last_oom).is_some_and(|(step, oom)| step.0 <= oom.event.0);
-        let kept_per_layer = kept_per_layer::stacks(view);
         let mut out = Self {
-            is_step_cut,
-            kept_per_layer,
+            is_step_cut: view.device.step_spans.is_cut(&view.timeline.ooms),
+            kept_per_layer: kept_per_layer::stacks(view),
             last_buffer_lines: last_buffer_lines(view),
             ..Self::default()
         };

@@ -20,10 +20,8 @@ pub(super) struct ParameterCopies {
 impl ParameterCopies {
     /// Find the blocks that may be copies.
     pub(super) fn of(view: &View<'_>, claims: &Claims, parameters: &[AllocId]) -> Self {
-        let runs = view.device.activities.runs.iter();
-        let backwards = runs.filter(|run| run.activity == Activity::Backward).map(|run| run.start);
-        let mut out =
-            Self { by_line: HashMap::default(), by_size: HashMap::default(), backwards: backwards.collect() };
+        let backwards = view.device.activities.starts_of(Activity::Backward);
+        let mut out = Self { by_line: HashMap::default(), by_size: HashMap::default(), backwards };
         if !parameters.iter().any(|&id| view.free_event(id).is_some()) {
             return out;
         }

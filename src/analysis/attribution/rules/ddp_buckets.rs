@@ -31,9 +31,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
 /// The start of the last backward, if no step that comes after it has ended.
 fn unused_backward(view: &View<'_>) -> Option<u32> {
     let runs = &view.device.activities.runs;
-    let is_step_cut = view.timeline.ooms.last().is_some_and(|oom| {
-        runs.last().is_some_and(|run| run.activity == Activity::Step && run.start <= oom.event.0)
-    });
+    let is_step_cut = view.device.step_spans.is_cut(&view.timeline.ooms);
     let is_decisive = |activity| match activity {
         Activity::Backward => true,
         // A step that ran out of memory still needs its gradients.
