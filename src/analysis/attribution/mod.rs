@@ -9,7 +9,6 @@
 //! [`Attribution`] puts all of it together for one device.
 
 mod basis;
-mod because;
 mod categories;
 mod category;
 mod claims;
@@ -31,8 +30,7 @@ mod worded;
 pub(crate) use facts::fixture;
 
 pub use basis::Basis;
-pub use because::Because;
-pub use categories::{Categories, CategoryBytes};
+pub use categories::{Because, Categories, CategoryBytes};
 pub use category::Category;
 pub use claims::{Blocks, Claim, Verdict};
 pub use facts::{Facts, declared_category};

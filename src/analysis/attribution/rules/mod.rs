@@ -18,7 +18,6 @@ mod gradient_sizes;
 mod implausible_state;
 mod kept_per_layer;
 mod main_code;
-mod old_freed;
 #[cfg(test)]
 mod old_freed_tests;
 mod old_like_calls;

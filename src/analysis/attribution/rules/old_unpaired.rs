@@ -2,11 +2,11 @@
 
 use super::old_like_calls;
 use super::workspaces;
+use crate::analysis::attribution::RuleId;
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::knowledge::Optimizer;
 use crate::analysis::attribution::thresholds::SIMILAR_PART;
 use crate::analysis::attribution::view::View;
-use crate::analysis::attribution::RuleId;
 use crate::analysis::segments::address_order::AddressKey;
 use crate::model::allocator_sizes::SMALL_SIZE;
 use crate::model::{AllocId, Segment};

@@ -1,10 +1,10 @@
 //! The last step of a recording without stacks, where it failed or is not over: its blocks, judged by those of the step before.
 
+use crate::analysis::attribution::RuleId;
 use crate::analysis::attribution::claims::Verdict;
 use crate::analysis::attribution::facts::AnnouncedRange;
 use crate::analysis::attribution::thresholds::is_nearly_all;
 use crate::analysis::attribution::view::View;
-use crate::analysis::attribution::RuleId;
 use crate::model::{AllocId, Moment};
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! Workspaces that cuBLAS keeps for good, one for each stream, where no C++ frame names them.
 
+use crate::analysis::attribution::RuleId;
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::view::View;
-use crate::analysis::attribution::RuleId;
 use crate::model::{AllocId, StackId};
 use foldhash::HashSet;
 

@@ -23,7 +23,6 @@ mod own_code_tests;
 mod phase;
 mod phase_builder;
 mod phases;
-mod steps_before_recording;
 #[cfg(test)]
 mod tests;
 mod without_stacks;

@@ -1,7 +1,7 @@
 //! Recordings in which torch announced the optimizer's steps: the events between two steps are an
 //! iteration, whatever they allocate.
 
-use super::after_last_step::phases_after_last_step;
+use super::alignment::phases_after_last_step;
 use super::between_passes::{OpenTail, PhaseWriter};
 use super::flat_pass::phases_of_flat_pass;
 use super::lifetimes_by_event::LifetimesByEvent;

@@ -1,6 +1,5 @@
 //! Iterations and phases of recordings without stacks, between steps that torch announced.
 
-mod after_last_step;
 mod alignment;
 mod between_passes;
 mod between_steps;
