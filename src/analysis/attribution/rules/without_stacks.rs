@@ -57,8 +57,10 @@ pub(super) fn claim(view: &View<'_>, new: &[AllocId], claims: &mut Claims) {
     if new.is_empty() || (has_stacks && !shows_engine) {
         return;
     }
-    let old = OldBlocks::of(view, claims);
-    let mut groups = old.groups;
+    let mut groups = SizeGroups::default();
+    for id in view.old_ids().filter(|&id| claims.is(id, Category::Parameter)) {
+        groups.entry(view.size(id)).or_default().parameters += 1;
+    }
     // If parameters are older, what the recording sees being made are none.
     let first_count = if groups.is_empty() { count_leading_parameters(view, new) } else { 0 };
     let (first, rest) = new.split_at(first_count.min(new.len()));
@@ -66,20 +68,19 @@ pub(super) fn claim(view: &View<'_>, new: &[AllocId], claims: &mut Claims) {
         claims.claim(id, RuleId::MadeFirst.verdict());
         groups.entry(view.size(id)).or_default().parameters += 1;
     }
-    let found = if shows_engine {
+    let (kept, purpose) = if shows_engine {
         let gradients = lasting_gradients(view, claims);
-        let kept = claim_beside_engine(view, rest, &mut groups, &gradients, claims);
-        (kept, KeptBlocks::State)
+        (claim_beside_engine(view, rest, &mut groups, &gradients, claims), KeptBlocks::State)
     } else {
-        let later = claim_by_lifetimes(view, rest, &mut groups, claims);
-        let purpose = if later.has_announced_state {
+        let has_old_state = view.old_ids().any(|id| claims.is(id, Category::OptimizerState));
+        let (kept, has_announced_state) = claim_by_lifetimes(view, rest, &mut groups, claims);
+        let purpose = if has_announced_state {
             KeptBlocks::Gradients
         } else {
-            purpose_of_kept(view, &later.kept, &groups, old.has_state)
+            purpose_of_kept(view, &kept, &groups, has_old_state)
         };
-        (later.kept, purpose)
+        (kept, purpose)
     };
-    let (kept, purpose) = found;
     claim_kept(view, &kept, &groups, &purpose, claims);
     if !shows_engine {
         announced_steps::refine(view, new, claims);
@@ -92,28 +93,6 @@ fn count_leading_parameters(view: &View<'_>, new: &[AllocId]) -> usize {
         Some(freed.0.saturating_sub(view.timeline.lifetimes.start(id).0))
     };
     leading_parameters(new.iter().map(life))
-}
-
-/// The blocks that are older than the recording.
-struct OldBlocks {
-    /// The sizes of parameters.
-    groups: SizeGroups,
-    /// Whether any of them is state.
-    has_state: bool,
-}
-
-impl OldBlocks {
-    fn of(view: &View<'_>, claims: &Claims) -> Self {
-        let mut out = Self { groups: SizeGroups::default(), has_state: false };
-        for id in view.old_ids() {
-            match claims.verdict(id).category {
-                Category::Parameter => out.groups.entry(view.size(id)).or_default().parameters += 1,
-                Category::OptimizerState => out.has_state = true,
-                _ => {}
-            }
-        }
-        out
-    }
 }
 
 /// Claim later blocks where stacks show the autograd engine, which makes the gradients. Returns the blocks that pair with
@@ -139,22 +118,15 @@ fn claim_beside_engine(
     kept
 }
 
-/// The later blocks that no event explains.
-struct LaterBlocks {
-    /// Blocks as large as parameters that are never freed.
-    kept: Vec<AllocId>,
-    /// Whether an announced step left state.
-    has_announced_state: bool,
-}
-
-/// Claim later blocks by announced steps and by whether they are freed.
+/// Claim later blocks by announced steps and by whether they are freed. Returns the blocks that pair with parameters and are
+/// kept, and whether an announced step left state.
 fn claim_by_lifetimes(
     view: &View<'_>,
     later: &[AllocId],
     groups: &mut SizeGroups,
     claims: &mut Claims,
-) -> LaterBlocks {
-    let mut out = LaterBlocks { kept: Vec::new(), has_announced_state: false };
+) -> (Vec<AllocId>, bool) {
+    let (mut kept, mut has_announced_state) = (Vec::new(), false);
     let unfinished = UnfinishedStep::of(view);
     for &id in later {
         let freed = view.free_event(id);
@@ -166,14 +138,14 @@ fn claim_by_lifetimes(
             group.dropped += usize::from(group.later <= group.parameters && freed.is_some());
         }
         if let Some(verdict) = announced_steps::verdict(view, unfinished.as_ref(), id) {
-            out.has_announced_state |= verdict.category == Category::OptimizerState;
+            has_announced_state |= verdict.category == Category::OptimizerState;
             claims.claim(id, verdict);
             continue;
         }
         match (group, freed) {
             (Some(group), None) => {
                 group.kept += 1;
-                out.kept.push(id);
+                kept.push(id);
             }
             (Some(_), Some(_)) => {
                 claims.claim(id, RuleId::PairsAndGoes.verdict());
@@ -181,7 +153,7 @@ fn claim_by_lifetimes(
             (None, _) => claim_activation_of_pass(view, id, claims),
         }
     }
-    out
+    (kept, has_announced_state)
 }
 
 /// Claim an allocation that is made in a forward or a backward, as far as steps that torch announced tell.

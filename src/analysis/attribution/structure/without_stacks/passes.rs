@@ -6,7 +6,6 @@ use super::window::{ActivationPeak, MIN_BLOCKS_OF_PASS, Window};
 use crate::analysis::attribution::thresholds::{MIN_AGREEING, NEARBY_EVENTS, SIMILAR_PART};
 use crate::model::AllocId;
 use foldhash::HashSet;
-use std::ops::Range;
 
 /// Something differs from what is usual if it is more than this many times as much: the blocks that a pass keeps, the distance
 /// of an activation from the others, or the time in which the last ones are freed, as against that of the fall.
@@ -127,8 +126,16 @@ fn read_pass(
         None => (peak.top, fallen),
     };
     let end = if is_over { end } else { lifetimes.event_count() };
-    let MadeInPass { activations, gradients } = MadeInPass::of(lifetimes, floor..end, backward, is_over);
-    let activations = without_stragglers(lifetimes, &activations);
+    let is_parameter_sized = |&id: &AllocId| lifetimes.is_parameter_sized(id);
+    let gradients: Vec<AllocId> =
+        lifetimes.allocated_in(backward.max(floor), end).filter(is_parameter_sized).collect();
+    // Blocks of the forward that are live when the backward begins.
+    let is_for_backward = |&id: &AllocId| {
+        backward <= lifetimes.free_event(id) && (!is_over || lifetimes.is_freed_activation(id))
+    };
+    let made: Vec<AllocId> =
+        lifetimes.allocated_in(floor, backward.min(end)).filter(is_for_backward).collect();
+    let activations = without_stragglers(lifetimes, &made);
     // A batch outlives the backward; activations do not.
     let is_data = |&&id: &&AllocId| end <= lifetimes.free_event(id) && !lifetimes.is_scalar(id);
     let data_count = if is_over { activations.iter().take_while(is_data).count() } else { 0 };
@@ -151,30 +158,6 @@ fn read_pass(
         kept,
         gradients: gradients.len(),
     })
-}
-
-/// The blocks that count in a pass.
-struct MadeInPass {
-    /// Blocks of the forward that are live when the backward begins.
-    activations: Vec<AllocId>,
-    /// Blocks of the backward that are as large as parameters.
-    gradients: Vec<AllocId>,
-}
-
-impl MadeInPass {
-    fn of(lifetimes: &LifetimesByEvent<'_>, events: Range<u32>, backward: u32, is_over: bool) -> Self {
-        let mut out = Self { activations: Vec::new(), gradients: Vec::new() };
-        for event in events {
-            let Some(id) = lifetimes.allocated_at(event) else { continue };
-            let is_for_backward = event < backward && backward <= lifetimes.free_event(id);
-            if lifetimes.is_parameter_sized(id) && backward <= event {
-                out.gradients.push(id);
-            } else if is_for_backward && (!is_over || lifetimes.is_freed_activation(id)) {
-                out.activations.push(id);
-            }
-        }
-        out
-    }
 }
 
 /// The gradient of the loss: a scalar that is live from before the first event of the backward until after the last.
