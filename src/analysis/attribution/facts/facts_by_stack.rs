@@ -71,7 +71,7 @@ impl FactsByStack {
     /// The facts about a stack.
     #[inline]
     pub(in crate::analysis) fn get(&self, stack: StackId) -> StackFacts {
-        self.by_stack.get(stack.index()).copied().unwrap_or(StackFacts::NOTHING)
+        self.by_stack.get(stack.index()).copied().unwrap_or_default()
     }
 }
 
