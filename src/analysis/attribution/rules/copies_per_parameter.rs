@@ -1,11 +1,10 @@
 //! How many blocks there are for each parameter: itself, its gradient, and state of an optimizer.
 
-use super::placed_blocks::PlacedBlock;
+use super::placed_blocks::{PlacedBlock, PlacedBySize};
 use crate::analysis::attribution::thresholds::{
     ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MIN_TELLING_BLOCKS, SIMILAR_PART,
 };
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 /// A number of blocks for each parameter holds if at least this many tenths of the parameters' bytes agree.
 const AGREEING_TENTHS: i64 = 7;
@@ -16,35 +15,18 @@ const MAX_COMPARED_BLOCKS: usize = 256;
 /// Blocks are state if they come in the order of the parameters but for one in this many.
 const OUT_OF_ORDER_PART: usize = 7;
 
-/// How many blocks of a size there are.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct SizeCount {
-    all: usize,
-    /// How many of them lie where parameters do.
-    early: usize,
+/// How many of the blocks of a size are parameters if there are `each` for every parameter.
+pub(super) fn count_parameters(blocks: &[PlacedBlock], each: usize) -> Option<usize> {
+    let parameters = blocks.len() / each;
+    let is_even = blocks.len().is_multiple_of(each);
+    let early = count_early(blocks);
+    // Some gradients or state may lie among the parameters, but not most of them.
+    (is_even && parameters <= early && early <= 2 * parameters).then_some(parameters)
 }
 
-impl SizeCount {
-    /// How many of them are parameters if there are `each` blocks for every parameter.
-    pub(super) fn parameters(&self, each: usize) -> Option<usize> {
-        let parameters = self.all / each;
-        let is_even = self.all.is_multiple_of(each);
-        // Some gradients or state may lie among the parameters, but not most of them.
-        (is_even && parameters <= self.early && self.early <= 2 * parameters).then_some(parameters)
-    }
-}
-
-pub(super) type SizeCounts = BTreeMap<i64, SizeCount>;
-
-/// Count the blocks of each size.
-pub(super) fn count_sizes(placed: &[PlacedBlock]) -> SizeCounts {
-    let mut out = SizeCounts::new();
-    for block in placed {
-        let count = out.entry(block.size).or_default();
-        count.all += 1;
-        count.early += usize::from(block.is_early);
-    }
-    out
+/// How many blocks lie where parameters do.
+fn count_early(blocks: &[PlacedBlock]) -> usize {
+    blocks.iter().filter(|block| block.is_early).count()
 }
 
 /// The blocks that there are for each parameter.
@@ -60,12 +42,14 @@ pub(super) struct CopiesPerParameter {
 
 impl CopiesPerParameter {
     /// Find the number that most sizes agree on, by their bytes; the blocks are in address order.
-    pub(super) fn of(placed: &[PlacedBlock], counts: &SizeCounts) -> Option<Self> {
+    pub(super) fn of(placed: &[PlacedBlock], by_size: &PlacedBySize) -> Option<Self> {
         let weight = |size: i64, count: usize| size.max(0).saturating_mul(count as i64);
-        let sizes = || counts.iter().filter(|(_, count)| 0 < count.early);
-        let total: i64 = sizes().map(|(&size, count)| weight(size, count.early)).fold(0, i64::saturating_add);
+        let sizes = || by_size.iter().filter(|(_, blocks)| 0 < count_early(blocks));
+        let total: i64 =
+            sizes().map(|(&size, blocks)| weight(size, count_early(blocks))).fold(0, i64::saturating_add);
         let agreeing_bytes = |each: usize| {
-            let agreeing = sizes().filter_map(|(&size, count)| Some(weight(size, count.parameters(each)?)));
+            let agreeing =
+                sizes().filter_map(|(&size, blocks)| Some(weight(size, count_parameters(blocks, each)?)));
             agreeing.fold(0, i64::saturating_add)
         };
         // Of several numbers that explain as much, the least.
