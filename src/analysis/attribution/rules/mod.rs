@@ -37,7 +37,6 @@ mod replaced_parameters;
 mod replaced_parameters_tests;
 #[cfg(test)]
 mod table_tests;
-mod unfinished_step;
 mod weight_code;
 mod without_stacks;
 mod workspaces;

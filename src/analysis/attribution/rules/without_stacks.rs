@@ -3,7 +3,6 @@
 
 use super::announced_steps;
 use super::gradient_sizes::lasting_gradients;
-use super::unfinished_step::UnfinishedStep;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::{SCRATCH_EVENTS, leading_parameters};
 use crate::analysis::attribution::structure::Phase;
@@ -127,7 +126,7 @@ fn claim_by_lifetimes(
     claims: &mut Claims,
 ) -> (Vec<AllocId>, bool) {
     let (mut kept, mut has_announced_state) = (Vec::new(), false);
-    let unfinished = UnfinishedStep::of(view);
+    let unfinished = announced_steps::UnfinishedStep::of(view);
     for &id in later {
         let freed = view.free_event(id);
         let made = view.timeline.lifetimes.start(id).0;
