@@ -28,7 +28,7 @@ pub(super) const MAX_BLOCKS_PER_PARAMETER: usize = 5;
 /// More events than this do not lie between two that one expression, or lines side by side, cause.
 pub(super) const NEARBY_EVENTS: u32 = 8;
 
-/// Comparing more blocks than this, or with more candidates, would only take time.
+/// Comparing more blocks than this, or with more candidates, would only take time: what they have in common shows in fewer.
 pub(super) const MAX_COMPARED: usize = 64;
 
 /// Sizes with at most one part in this many of all bytes do not speak against a pattern: small buffers are there in any

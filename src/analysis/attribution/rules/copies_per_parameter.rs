@@ -2,18 +2,12 @@
 
 use super::placed_blocks::{PlacedBlock, PlacedBySize};
 use crate::analysis::attribution::thresholds::{
-    ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MIN_TELLING_BLOCKS, SIMILAR_PART,
+    ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MAX_COMPARED, MIN_TELLING_BLOCKS, SIMILAR_PART, is_nearly_all,
 };
 use std::cmp::Reverse;
 
 /// A number of blocks for each parameter holds if at least this many tenths of the parameters' bytes agree.
 const AGREEING_TENTHS: i64 = 7;
-
-/// The order of blocks shows in this many of them; comparing more would take long, as time grows with the square.
-const MAX_COMPARED_BLOCKS: usize = 256;
-
-/// Blocks are state if they come in the order of the parameters but for one in this many.
-const OUT_OF_ORDER_PART: usize = 7;
 
 /// How many of the blocks of a size are parameters if there are `each` for every parameter.
 pub(super) fn count_parameters(blocks: &[PlacedBlock], each: usize) -> Option<usize> {
@@ -76,7 +70,7 @@ fn gradients_of_each(placed: &[PlacedBlock], each: usize) -> usize {
         let sizes = |is_early: bool| -> Vec<i64> {
             let of_kind =
                 placed.iter().filter(|block| block.is_early == is_early && block.is_small == is_small);
-            of_kind.map(|block| block.size).take(MAX_COMPARED_BLOCKS).collect()
+            of_kind.map(|block| block.size).take(MAX_COMPARED).collect()
         };
         let (parameters, later) = (sizes(true), sizes(false));
         let is_uniform = later.iter().min() == later.iter().max();
@@ -95,9 +89,9 @@ fn gradients_of_each(placed: &[PlacedBlock], each: usize) -> usize {
 /// Whether later blocks have the sizes of the parameters in their order, each as often as there is state for one.
 fn are_in_order(parameters: &[i64], later: &[i64], each: usize) -> bool {
     let repeated = parameters.iter().flat_map(|&size| std::iter::repeat_n(size, each - 1));
-    let states: Vec<i64> = repeated.take(MAX_COMPARED_BLOCKS).collect();
+    let states: Vec<i64> = repeated.take(MAX_COMPARED).collect();
     let most = later.len().min(states.len());
-    most - most / OUT_OF_ORDER_PART <= longest_common_subsequence(&states, later)
+    is_nearly_all(longest_common_subsequence(&states, later), most)
 }
 
 /// Whether equal blocks lie side by side in pairs, as two tensors of state of each parameter do: else about all runs of equal ones

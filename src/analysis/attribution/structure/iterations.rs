@@ -2,9 +2,6 @@
 
 use crate::model::{EventIx, Moment, Timeline};
 
-/// Numbered steps are iterations if there are at least this many: a single one does not show how a run is structured.
-pub(super) const MIN_NUMBERED_STEPS: usize = 2;
-
 /// One iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Iteration {

@@ -14,12 +14,9 @@ use crate::model::{Anchor, Block, Moment, Segment, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
-/// Bytes of state that were made late may fall short of the expected ones by one part in this many of all bytes: some
-/// states may fill holes that were there before.
-const MISSING_LATE_PART: i64 = 8;
-
-/// They may exceed the expected bytes by one part in this many of all bytes: some parameters may lie behind a hole.
-const EXTRA_LATE_PART: i64 = 16;
+/// Bytes of state that were made late differ from the expected ones by at most one part in this many of all bytes: some states may
+/// fill holes that were there before, and some parameters lie behind one.
+const LATE_PART: i64 = 16;
 
 /// A live block.
 struct LiveBlock {
@@ -159,7 +156,7 @@ impl LiveMemory {
         let comes_in = |copies: usize| counts.0.values().all(|count| count.is_multiple_of(copies));
         let all_but_one_came_late = |copies: i64| {
             let expected = total / copies * (copies - 1);
-            (expected - total / MISSING_LATE_PART..=expected + total / EXTRA_LATE_PART).contains(&late)
+            (expected - total / LATE_PART..=expected + total / LATE_PART).contains(&late)
         };
         let without_gradients = comes_in(3) && all_but_one_came_late(3);
         let with_gradients = comes_in(4) && all_but_one_came_late(4);

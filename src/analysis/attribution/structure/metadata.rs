@@ -1,7 +1,6 @@
 //! Steps and phases that a program attached to its events: `user_metadata` such as
 //! `{"step": 3, "phase": "forward"}`.
 
-use super::iterations::MIN_NUMBERED_STEPS;
 use super::phase::{Phase, PhaseStart};
 use crate::model::{Context, EventIx, Snapshot, Timeline};
 
@@ -66,7 +65,8 @@ impl Metadata {
             }
         }
         let first = steps.first()?.0;
-        (MIN_NUMBERED_STEPS <= steps.len()).then(|| (steps.into_iter().map(|step| step.1).collect(), first))
+        // A single one does not show how a run is structured.
+        (1 < steps.len()).then(|| (steps.into_iter().map(|step| step.1).collect(), first))
     }
 
     /// Phases and their ranges of events. A phase goes on while events without metadata follow in the same step.

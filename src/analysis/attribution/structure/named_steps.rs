@@ -1,6 +1,5 @@
 //! Iterations that a profiler or the program announced by their numbers: `ProfilerStep#12`, `step_12`, `train iter 12`.
 
-use super::iterations::MIN_NUMBERED_STEPS;
 use crate::analysis::events::named_spans::{NamedSpan, named_spans};
 use crate::model::{EventIx, Snapshot, StrId, Timeline};
 use foldhash::HashMap;
@@ -95,7 +94,7 @@ fn are_numbered(steps: &[NumberedStep]) -> bool {
     let count_up = |a: &NumberedStep, b: &NumberedStep| {
         a.number.checked_add(1) == Some(b.number) && a.events[0] <= b.events[0]
     };
-    MIN_NUMBERED_STEPS <= steps.len() && steps.is_sorted_by(count_up)
+    1 < steps.len() && steps.is_sorted_by(count_up)
 }
 
 /// Whether each step starts when the one before has ended.

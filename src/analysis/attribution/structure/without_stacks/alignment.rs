@@ -8,11 +8,11 @@ use crate::analysis::attribution::structure::phase::{Phase, PhaseStart, phase_st
 use crate::analysis::attribution::thresholds::{MAX_COMPARED, is_nearly_all};
 use crate::model::{AllocId, EventIx, Timeline};
 
-/// Fewer allocations look like anything else.
-pub(super) const MIN_COMPARED_ALLOCS: usize = 12;
-
 /// Of the last iterations, this many are tried. Programs that do something else now and then repeat it within a few.
 const MAX_TRIED_ITERATIONS: usize = 4;
+
+/// Fewer allocations look like anything else.
+pub(super) const MIN_COMPARED: usize = 12;
 
 /// The size of an allocation as far as it does not depend on the batch.
 fn fixed_size(lifetimes: &LifetimesByEvent<'_>, id: AllocId) -> Option<i64> {
@@ -57,16 +57,15 @@ fn phases_like_earlier(
     old: &[AllocId],
 ) -> Option<Vec<PhaseStart>> {
     let next_old = old.get(new.len()).map(|&id| lifetimes.alloc_event(id));
-    let old = old.get(..new.len()).filter(|old| MIN_COMPARED_ALLOCS <= old.len())?;
+    let old = old.get(..new.len()).filter(|old| MIN_COMPARED <= old.len())?;
     let compared = Comparison::of(lifetimes, new, old);
     let start = |phase, id| PhaseStart { event: EventIx(lifetimes.alloc_event(id)), phase };
     let first = *new.first()?;
     if !is_nearly_all(compared.same_fate, new.len()) {
         // The same calls that keep less are an evaluation.
         let [new_kept, old_kept] = compared.kept;
-        let is_dropped = is_nearly_all(compared.alike, new.len())
-            && MIN_COMPARED_ALLOCS <= old_kept
-            && new_kept <= old_kept / 2;
+        let is_dropped =
+            is_nearly_all(compared.alike, new.len()) && MIN_COMPARED <= old_kept && new_kept <= old_kept / 2;
         return is_dropped.then(|| vec![start(Phase::Eval, first)]);
     }
     let phase_of = |event: u32| phase_at(phases, event);
@@ -87,7 +86,7 @@ fn phases_like_earlier(
 fn are_alike(lifetimes: &LifetimesByEvent<'_>, some: &[AllocId], others: &[AllocId]) -> bool {
     let count = some.len().min(others.len());
     let (some, others) = (some.get(..count).unwrap_or_default(), others.get(..count).unwrap_or_default());
-    MIN_COMPARED_ALLOCS <= count && is_nearly_all(Comparison::of(lifetimes, some, others).same_fate, count)
+    MIN_COMPARED <= count && is_nearly_all(Comparison::of(lifetimes, some, others).same_fate, count)
 }
 
 /// The phases of a batch that goes like an earlier one before the same step. Its gradients are added to those that
@@ -98,7 +97,7 @@ pub(super) fn phases_of_repeated_batch(
     new: &[AllocId],
     old: &[AllocId],
 ) -> Option<Vec<PhaseStart>> {
-    let old = old.get(..new.len()).filter(|old| MIN_COMPARED_ALLOCS <= old.len())?;
+    let old = old.get(..new.len()).filter(|old| MIN_COMPARED <= old.len())?;
     let compared = Comparison::of(lifetimes, new, old);
     is_nearly_all(compared.alike, new.len()).then(|| copy_phases(lifetimes, phases, new, old))
 }
