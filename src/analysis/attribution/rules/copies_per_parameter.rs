@@ -2,12 +2,10 @@
 
 use super::placed_blocks::{PlacedBlock, PlacedBySize};
 use crate::analysis::attribution::thresholds::{
-    ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MAX_COMPARED, MIN_TELLING_BLOCKS, SIMILAR_PART, is_nearly_all,
+    ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MAX_COMPARED, MIN_TELLING_BLOCKS, MISSING_PART, SIMILAR_PART,
+    is_nearly_all,
 };
 use std::cmp::Reverse;
-
-/// A number of blocks for each parameter holds if at least this many tenths of the parameters' bytes agree.
-const AGREEING_TENTHS: i64 = 7;
 
 /// How many of the blocks of a size are parameters if there are `each` for every parameter.
 pub(super) fn count_parameters(blocks: &[PlacedBlock], each: usize) -> Option<usize> {
@@ -49,7 +47,7 @@ impl CopiesPerParameter {
         // Of several numbers that explain as much, the least.
         let (parameter_bytes, Reverse(each)) =
             (1..=MAX_BLOCKS_PER_PARAMETER).map(|each| (agreeing_bytes(each), Reverse(each))).max()?;
-        let is_agreed = total / 10 * AGREEING_TENTHS <= parameter_bytes && 1 < each;
+        let is_agreed = total - total / MISSING_PART as i64 <= parameter_bytes && 1 < each;
         is_agreed.then(|| Self {
             each,
             gradients: gradients_of_each(placed, each),

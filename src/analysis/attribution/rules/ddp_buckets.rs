@@ -2,12 +2,10 @@
 
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::Activity;
+use crate::analysis::attribution::thresholds::OUTSIDE_PART;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::AllocId;
-
-/// Gradients of their own are next to none if they are less than one part in this many of the buckets' bytes.
-const OWN_GRADIENTS_PART: i64 = 4;
 
 /// After a backward that leaves next to no gradients of its own, the gradients lie in the buckets
 /// that were there before it. They do until the step that uses them is over.
@@ -23,7 +21,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         .filter(|&id| matches!(claims.verdict(id).rule, RuleId::CommCode | RuleId::OldBucket))
         .collect();
     let bucket_bytes = view.bytes(buckets.iter().copied());
-    if view.bytes(kept(Category::Gradient)) < bucket_bytes / OWN_GRADIENTS_PART {
+    if view.bytes(kept(Category::Gradient)) < bucket_bytes / OUTSIDE_PART {
         claims.claim_all(buckets, RuleId::BucketOfGradients.verdict());
     }
 }

@@ -5,10 +5,6 @@ use crate::analysis::attribution::thresholds::{DIFFERENT_PART, NUMBERS_BYTES};
 use crate::analysis::attribution::{Categories, Category, RuleId};
 use crate::model::{Moment, Timeline};
 
-/// State that is made after the first iteration may be at most one part in this many of the state made in it: a program may
-/// keep something else in every step.
-const LATER_STATE_PART: i64 = 8;
-
 /// Number iterations if no optimizer has state yet when recording begins, and the first step that is seen sets
 /// it up. `steps` are the events at which steps are over.
 pub(super) fn number_from_first_step(
@@ -47,7 +43,8 @@ fn is_state_set_up(timeline: &Timeline, categories: &Categories, until: Moment) 
     let is_for_all = parameter_bytes - parameter_bytes / DIFFERENT_PART as i64 <= early_bytes;
     let has_parameters = 0 < parameter_bytes;
     // Counters and scalars an optimizer may make without any state for parameters.
-    let is_state = NUMBERS_BYTES < early_bytes && late_bytes <= early_bytes / LATER_STATE_PART;
+    // A program may keep something else in every step, which is little.
+    let is_state = NUMBERS_BYTES < early_bytes && late_bytes <= early_bytes / DIFFERENT_PART as i64;
     has_parameters && is_state && is_for_all
 }
 

@@ -48,7 +48,7 @@ impl Window {
             return out;
         }
         let low = most / FALLEN_PART;
-        let high = (most.saturating_mul(HIGH_FIFTHS) / 5).max(1);
+        let high = most.saturating_mul(HIGH_FIFTHS) / 5;
         let start =
             |event, height| ActivationPeak { top: event, fallen: event, leads_to_step: false, height };
         let mut peak = start(self.from, 0);
