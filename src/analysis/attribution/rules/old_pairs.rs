@@ -36,7 +36,7 @@ fn claim_by_size(
     training: &RecordedTraining<'_>,
     claims: &mut Claims,
 ) {
-    let mut unpaired = Unpaired::new(view, training.blocks_with_state());
+    let (mut trained, mut unpaired) = (Vec::new(), Vec::new());
     for (&size, ids) in by_size {
         match training.split(size, ids.len()) {
             Some(split) => {
@@ -44,13 +44,13 @@ fn claim_by_size(
                 if training.are_parameters_first() || split.parameters == ids.len() {
                     claim_split(size, ids, split, claims);
                 }
-                unpaired.note_parameters(ids.get(..split.parameters).unwrap_or_default());
+                trained.extend_from_slice(ids.get(..split.parameters).unwrap_or_default());
             }
             None if training.gradients.contains_key(&size) => {}
-            None => unpaired.add(ids),
+            None => unpaired.extend_from_slice(ids),
         }
     }
-    unpaired.claim(claims);
+    Unpaired::new(view, training.blocks_with_state(), &trained, unpaired).claim(claims);
 }
 
 /// Claim the blocks of one size: in the order of their addresses, parameters are followed by buckets, gradients and state.

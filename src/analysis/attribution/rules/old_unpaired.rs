@@ -25,22 +25,25 @@ pub(super) struct Unpaired<'a> {
 }
 
 impl<'a> Unpaired<'a> {
-    pub(super) fn new(view: &'a View<'a>, blocks_with_state: usize) -> Self {
-        Self { view, blocks_with_state, ids: Vec::new(), last_parameters: [None; 2], trained_bytes: 0 }
-    }
-
-    /// Note parameters that are known by their gradients.
-    pub(super) fn note_parameters(&mut self, ids: &[AllocId]) {
-        for &id in ids {
-            let size = self.view.size(id);
-            self.trained_bytes = self.trained_bytes.saturating_add(size);
-            let last = &mut self.last_parameters[size_class(size)];
-            *last = (*last).max(Some(self.view.address_key(id)));
+    /// Blocks beside some trained parameters, which are known by their gradients.
+    pub(super) fn new(
+        view: &'a View<'a>,
+        blocks_with_state: usize,
+        trained: &[AllocId],
+        ids: Vec<AllocId>,
+    ) -> Self {
+        let mut last_parameters = [None; 2];
+        for &id in trained {
+            let last: &mut Option<AddressKey> = &mut last_parameters[size_class(view.size(id))];
+            *last = (*last).max(Some(view.address_key(id)));
         }
-    }
-
-    pub(super) fn add(&mut self, ids: &[AllocId]) {
-        self.ids.extend_from_slice(ids);
+        Self {
+            view,
+            blocks_with_state,
+            ids,
+            last_parameters,
+            trained_bytes: view.bytes(trained.iter().copied()),
+        }
     }
 
     /// Claim the blocks. When parameters were made hardly anything had been freed yet, so blocks behind segments that are
