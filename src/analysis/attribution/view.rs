@@ -1,8 +1,6 @@
 //! Everything that rules look at, with the questions that many of them ask.
 
-use super::facts::{
-    Activity, Announced, DeviceFacts, Facts, FactsByStack, Labels, StackFacts, StackTrait, free_event,
-};
+use super::facts::{Activity, Announced, DeviceFacts, Facts, FactsByStack, Labels, StackFacts, free_event};
 use super::structure::Phases;
 use super::thresholds::MIN_AGREEING;
 use crate::analysis::segments::address_order::{AddressKey, AddressOrder};
@@ -161,11 +159,6 @@ impl<'a> View<'a> {
     #[inline]
     pub(super) fn facts_of(&self, stack: StackId) -> StackFacts {
         self.stacks.get(stack)
-    }
-
-    /// Whether a stack has a trait.
-    pub(super) fn has_trait(&self, stack: StackId, wanted: StackTrait) -> bool {
-        self.facts_of(stack).has(wanted)
     }
 
     /// A key by which allocations with older addresses come first.

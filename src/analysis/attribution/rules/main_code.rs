@@ -43,7 +43,7 @@ impl<'a> MainCode<'a> {
         let Some(made) = self.view.alloc_event(id) else {
             return self.before_recording(stack);
         };
-        if !self.trains && self.view.has_trait(stack, StackTrait::InCache) {
+        if !self.trains && self.view.facts_of(stack).has(StackTrait::InCache) {
             return RuleId::CacheCode.verdict();
         }
         if self.weights.makes(self.view, id, self.view.facts_of(stack)) {
@@ -68,7 +68,7 @@ impl<'a> MainCode<'a> {
             RuleId::GoneInBackward.verdict()
         } else if self.view.free_event(id).is_some() {
             RuleId::BetweenSteps.verdict()
-        } else if self.view.has_trait(stack, StackTrait::InFunctional) {
+        } else if self.view.facts_of(stack).has(StackTrait::InFunctional) {
             RuleId::FunctionalCode.verdict()
         } else {
             Verdict::OPEN
@@ -92,7 +92,7 @@ impl<'a> MainCode<'a> {
     }
 
     fn perturbs(&self, stack: StackId) -> bool {
-        self.view.has_trait(stack, StackTrait::Perturbs)
+        self.view.facts_of(stack).has(StackTrait::Perturbs)
     }
 
     /// Whether an allocation is live when the next call starts, and made by code whose allocations are usually freed soon

@@ -68,10 +68,10 @@ fn verdict_on_line(
             let category = if has_graph { Category::Activation } else { Category::Parameter };
             Some(Verdict::new(category, RuleId::ComputedWeights))
         }
-        _ if has_many_sizes && !view.has_trait(stack, StackTrait::AnyNamedStep) => {
+        _ if has_many_sizes && !view.facts_of(stack).has(StackTrait::AnyNamedStep) => {
             Some(RuleId::CopyOfParameters.verdict())
         }
-        RuleId::KeptOutside | RuleId::Nothing if view.has_trait(stack, StackTrait::InnermostNamedStep) => {
+        RuleId::KeptOutside | RuleId::Nothing if view.facts_of(stack).has(StackTrait::InnermostNamedStep) => {
             Some(RuleId::KeptByOwnStep.verdict())
         }
         _ => None,

@@ -82,7 +82,7 @@ impl<'a> RecordedTraining<'a> {
 
     /// Whether nothing shows any gradients.
     pub(super) fn shows_no_gradients(&self) -> bool {
-        self.gradients.is_empty() && self.passing_gradients.is_empty() && !self.uses_ddp()
+        self.gradients.is_empty() && self.passing_gradients.is_empty() && !self.view.stacks.uses_ddp
     }
 
     /// Blocks for each parameter that is trained: itself and its state; 1 where the optimizer is not known.
@@ -95,10 +95,6 @@ impl<'a> RecordedTraining<'a> {
     pub(super) fn are_parameters_first(&self) -> bool {
         let are_swept = self.gradients.is_empty() && !self.parameters.is_empty();
         self.view.order.is_shown() && (!are_swept || self.view.stacks.call_modules())
-    }
-
-    fn uses_ddp(&self) -> bool {
-        self.view.stacks.uses_ddp
     }
 
     /// Split `count` blocks of one size into purposes; `None` where nothing pairs with them.
@@ -116,14 +112,14 @@ impl<'a> RecordedTraining<'a> {
         }
         let each = match self.passing_gradients.contains_key(&size) {
             // With DistributedDataParallel the gradients are parts of its buckets.
-            true if self.uses_ddp() => states + 1,
+            true if self.view.stacks.uses_ddp => states + 1,
             true if count.is_multiple_of(states + 2) => states + 2,
             _ if (self.is_flat && 1 < states) || 1 < self.guessed || gradients.is_some() => states + 1,
             _ => return None,
         };
         let parameters = count / each;
         // A bucket may happen to be as large as a parameter.
-        let buckets = if self.uses_ddp() && 0 < parameters { count % each } else { 0 };
+        let buckets = if self.view.stacks.uses_ddp && 0 < parameters { count % each } else { 0 };
         (count - buckets).is_multiple_of(each).then(|| SizeSplit {
             parameters,
             buckets,
@@ -142,7 +138,7 @@ impl<'a> RecordedTraining<'a> {
             None => each.saturating_sub(1),
         };
         let left = count.saturating_sub(states.saturating_mul(gradients));
-        let buckets = if self.uses_ddp() { left % gradients } else { 0 };
+        let buckets = if self.view.stacks.uses_ddp { left % gradients } else { 0 };
         SizeSplit { parameters: (left - buckets).min(count), gradients: 0, buckets }
     }
 }

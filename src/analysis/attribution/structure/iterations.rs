@@ -105,8 +105,7 @@ impl Iterations {
     /// the trace starts if its number is known. Where no number is, they count from 0.
     pub fn ranges(&self) -> Vec<(u32, [u32; 2])> {
         let sure = self.unsure_from.unwrap_or(self.events);
-        let first_start = self.list.first().map_or(self.events, |iteration| iteration.start.0);
-        let before = self.number_before.map(|number| (number, [0, first_start.min(sure)]));
+        let before = self.number_before.map(|number| (number, [0, self.first_start().min(sure)]));
         let first = self.first_number.unwrap_or_default();
         let listed = self.list.iter().zip(0u32..).map(|(iteration, at)| {
             (first.saturating_add(at), [iteration.start.0.min(sure), iteration.end.0.min(sure)])
@@ -114,17 +113,16 @@ impl Iterations {
         before.into_iter().chain(listed).filter(|(_, [from, to])| from < to).collect()
     }
 
-    /// Whether a moment lies before the first iteration that starts within the trace.
-    fn is_before_first(&self, moment: Moment) -> bool {
-        let first = self.list.first().map_or(self.events, |iteration| iteration.start.0);
-        moment.0 <= first
+    /// The first event of the first iteration that starts within the trace.
+    fn first_start(&self) -> u32 {
+        self.list.first().map_or(self.events, |iteration| iteration.start.0)
     }
 
     /// The number of the iteration that a moment belongs to, from 0.
     pub fn number_at(&self, moment: Moment) -> Option<u32> {
         match self.recorded_at(moment) {
             Some(index) => Some(self.first_number?.saturating_add(index)),
-            None => self.number_before.filter(|_| self.is_before_first(moment)),
+            None => self.number_before.filter(|_| moment.0 <= self.first_start()),
         }
     }
 

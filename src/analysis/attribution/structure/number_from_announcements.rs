@@ -59,14 +59,11 @@ fn only_evaluates(course: &Phases) -> bool {
     !course.calls.is_empty() && !has_training
 }
 
-/// The number of the iteration that the whole trace lies in.
+/// The number of the iteration that the whole trace lies in, where none begins within it.
 fn number_of_only_iteration(course: &Phases, timeline: &Timeline, announced: &Announced) -> Option<u32> {
-    let is_one = announced.within_trace().take(2).count() < 2;
-    number_at_end(course, timeline, announced).filter(|_| is_one)
-}
-
-/// The number of the iteration at the end, where none begins within the trace.
-fn number_at_end(course: &Phases, timeline: &Timeline, announced: &Announced) -> Option<u32> {
+    if 1 < announced.within_trace().take(2).count() {
+        return None;
+    }
     let steps = announced.steps.len() as u32;
     let last = announced.steps.last()?;
     let begins_iteration = |start: &PhaseStart| {

@@ -66,7 +66,7 @@ pub(super) fn find_passes(lifetimes: &LifetimesByEvent<'_>, windows: &[Window]) 
         let Some(mut pass) = read_pass(lifetimes, peak, &earlier) else { continue };
         floor = floor.max(pass.end);
         kept = kept.max(pass.kept);
-        if lifetimes.parameter_count().saturating_mul(MAX_GRADIENTS_PER_PARAMETER) < pass.gradients {
+        if lifetimes.parameter_count.saturating_mul(MAX_GRADIENTS_PER_PARAMETER) < pass.gradients {
             return None;
         }
         pass.trains |= peak.leads_to_step;
@@ -230,7 +230,7 @@ fn are_gradients(lifetimes: &LifetimesByEvent<'_>, gradients: &[AllocId], from: 
     let in_forward =
         lifetimes.allocated_in(from, backward).filter(|&id| lifetimes.is_parameter_sized(id)).count();
     let are_many = MIN_AGREEING.max(in_forward + 1) <= gradients.len();
-    are_many && lifetimes.parameter_size_count() <= 2 * sizes.len()
+    are_many && lifetimes.parameter_size_count <= 2 * sizes.len()
 }
 
 /// The median event at which gradients are freed after the backward; `None` if few are, or most stay.

@@ -83,7 +83,7 @@ pub(super) fn step_intervals(
     is_from_start: bool,
 ) -> Vec<StepInterval> {
     let mut out: Vec<StepInterval> = Vec::new();
-    let mut from = if is_from_start { lifetimes.after_parameters() } else { 0 };
+    let mut from = if is_from_start { lifetimes.after_parameters } else { 0 };
     for step in announced.within_trace().map(Some).chain([None]) {
         if step.is_some_and(|step| step.is_open && has_closure(lifetimes, from, step)) {
             continue;
