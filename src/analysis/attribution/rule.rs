@@ -1,7 +1,7 @@
 //! The rules that decide what memory is for: one table.
 //!
-//! A row has a rule's name, the category that it gives, its stratum, the basis of its verdicts, the channels of a recording that it needs, the evidence
-//! that it shows, and the rules whose verdicts it may replace. Nothing else decides which claim wins: see
+//! A row has a rule's name, the category that it gives, its stratum, the basis of its verdicts, the channels of a recording that
+//! it needs, the evidence that it shows, and the rules whose verdicts it may replace. Nothing else decides which claim wins: see
 //! [`Claims`](super::claims::Claims).
 
 use super::{Basis, Category};
@@ -163,7 +163,8 @@ rules! {
     InitOnDevice "init-on-device" Parameter Structure Seen [Stacks Events] Frame
         [KeptBeforeCalls KeptOutside BetweenSteps Result]
         "made in an __init__ with a device set from outside";
-    CopyOfParameters "copy-of-parameters" Parameter Structure Inferred [Stacks Events] Blocks [KeptBeforeCalls KeptOutside BetweenSteps Result]
+    CopyOfParameters "copy-of-parameters" Parameter Structure Inferred [Stacks Events] Blocks
+        [KeptBeforeCalls KeptOutside BetweenSteps Result]
         "as large as the parameters, in several sizes, but not made as a part of a module: probably a copy";
     EqualBlocks "equal-blocks" KvCache Structure Inferred [Stacks Events] Blocks
         [WeightCode KeptBeforeCalls KeptOutside InputOfCall InputLikeOthers Result CopyOfParameters]
@@ -180,7 +181,8 @@ rules! {
     KeptByOwnStep "kept-by-own-step" OptimizerState Structure Inferred [Stacks Events] Blocks
         [InputOfCall InputLikeOthers KeptBeforeCalls KeptOutside Result Loss BetweenSteps]
         "as large as parameters, made and kept by an optimizer of the program's own";
-    WorkspaceOfProduct "workspace-of-product" Temporary Structure Inferred [Stacks Events] Size [ModuleCall FunctionalCode Autograd NoPython]
+    WorkspaceOfProduct "workspace-of-product" Temporary Structure Inferred [Stacks Events] Size
+        [ModuleCall FunctionalCode Autograd NoPython]
         "as large as a workspace of cuBLAS, made right after another block of the same stack, and kept, or given back at once";
 
     WorkspaceSize "workspace-size" Temporary Size Inferred [] Size []

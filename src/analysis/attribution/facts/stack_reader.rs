@@ -11,7 +11,8 @@ use crate::model::{FrameId, StackId};
 /// calls code that allocates something else.
 const MAX_CACHE_DEPTH: usize = 4;
 
-/// Read a stack. `has_roots` says whether some stack of the file begins where a thread of the program does, as far as frames say so.
+/// Read a stack. `has_roots` says whether some stack of the file begins where a thread of the program does, as far as frames
+/// say so.
 pub(super) fn read_stack(
     frames: &FactsByFrame,
     has_roots: bool,

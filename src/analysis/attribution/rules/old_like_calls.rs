@@ -26,8 +26,8 @@ pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> bo
     true
 }
 
-/// How many of some bytes must be as large as blocks that calls of models make, or are given, within the recording: an earlier call of
-/// the same model leaves nearly all of the same sizes; other data, few of them.
+/// How many of some bytes must be as large as blocks that calls of models make, or are given, within the recording: an earlier
+/// call of the same model leaves nearly all of the same sizes; other data, few of them.
 fn least_bytes(all_bytes: i64) -> i64 {
     all_bytes / 100 * (100 - 100 / MISSING_PART as i64)
 }
