@@ -1,17 +1,17 @@
-//! The verdict on every allocation of a device.
+//! The verdict on every allocation of a device, with its evidence.
 
 use super::claims::Evidence;
-use super::facts::FactsByStack;
-use super::{Basis, Category, RuleId, Verdict};
-use crate::model::{AllocId, Moment, Timeline};
+use super::facts::{FactsByStack, free_event};
+use super::{Basis, Blocks, Category, EvidenceKind, RuleId, Verdict};
+use crate::model::{AllocId, EventIx, FrameId, Moment, Timeline};
 use std::sync::Arc;
 
 /// The categories of all allocations of one device.
 #[derive(Debug, Default)]
 pub struct Categories {
     verdicts: Vec<Verdict>,
-    pub(super) evidence: Evidence,
-    pub(super) stacks: Arc<FactsByStack>,
+    evidence: Evidence,
+    stacks: Arc<FactsByStack>,
 }
 
 /// Bytes of one category.
@@ -25,6 +25,29 @@ pub struct CategoryBytes {
     pub inferred_bytes: i64,
     /// How many allocations there are.
     pub count: usize,
+}
+
+/// The evidence that a rule shows for its verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Because {
+    /// Its size in bytes, and the time at which it was made.
+    Size(i64),
+    /// A label.
+    Label,
+    /// The frame that decided.
+    Frame(FrameId),
+    /// It has no stack.
+    NoStack,
+    /// The event that freed it.
+    GivenBack(EventIx),
+    /// It is never freed within the recording.
+    Kept,
+    /// Blocks of its size in bytes.
+    Blocks(i64, Blocks),
+    /// The allocation whose place it took.
+    TookThePlaceOf(AllocId),
+    /// It lies in a private pool.
+    Pool,
 }
 
 impl Categories {
@@ -90,5 +113,38 @@ impl Categories {
             }
         }
         totals.into_iter().filter(|total| total.bytes != 0).collect()
+    }
+
+    /// The evidence for the category of an allocation.
+    pub fn because(&self, timeline: &Timeline, id: AllocId) -> Because {
+        self.because_of(timeline, id, self.rule(id))
+    }
+
+    /// The evidence of a rule that claims an allocation.
+    pub fn because_of(&self, timeline: &Timeline, id: AllocId, rule: RuleId) -> Because {
+        let lifetimes = &timeline.lifetimes;
+        let size = timeline.size(id);
+        match rule.rule().evidence {
+            EvidenceKind::Size => Because::Size(size),
+            EvidenceKind::Label => Because::Label,
+            EvidenceKind::Pool => Because::Pool,
+            EvidenceKind::Frame => match self.stacks.get(timeline.stack(id)).decided_by {
+                Some(frame) => Because::Frame(frame),
+                None => Because::NoStack,
+            },
+            EvidenceKind::Fate => {
+                let freed = free_event(lifetimes, id);
+                freed.map_or(Because::Kept, Because::GivenBack)
+            }
+            EvidenceKind::Blocks => {
+                let blocks = self.evidence.blocks.get(&(rule, size));
+                blocks.map_or(Because::Size(size), |&blocks| Because::Blocks(size, blocks))
+            }
+            EvidenceKind::Other => self
+                .evidence
+                .replaced
+                .get(&id)
+                .map_or(Because::Size(size), |&other| Because::TookThePlaceOf(other)),
+        }
     }
 }

@@ -1,83 +1,39 @@
 //! The categories.
 
-/// The purpose of an allocation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Category {
+use super::worded::worded;
+
+worded! {
+    /// The purpose of an allocation.
+    #[repr(u8)]
+    Category
+    /// Its name for people.
+    label
+
     /// A parameter or buffer of a model.
-    Parameter,
+    Parameter "parameter" "parameters";
     /// A gradient, finished or on its way through the graph.
-    Gradient,
+    Gradient "gradient" "gradients";
     /// State that an optimizer keeps from step to step.
-    OptimizerState,
+    OptimizerState "optimizer_state" "optimizer state";
     /// Made in a model's forward, or for the loss.
-    Activation,
+    Activation "activation" "activations";
     /// A batch, or another tensor that a model is given.
-    Input,
+    Input "input" "inputs";
     /// Needed briefly, within an optimizer's step or between steps; also a library's workspace.
-    Temporary,
+    Temporary "temporary" "temporaries";
     /// A buffer for communication between devices.
-    Comm,
+    Comm "comm" "communication";
     /// Keys and values that inference keeps.
-    KvCache,
+    KvCache "kv_cache" "KV cache";
     /// In a private pool: of a CUDA graph, or one that the program made.
-    GraphPool,
+    GraphPool "graph_pool" "private pools";
     /// Known to be none of these: results, accumulators, copies that the program keeps.
-    Other,
+    Other "other" "other";
     /// Nothing in the recording shows the purpose.
-    Unknown,
+    Unknown "unknown" "unknown";
 }
 
 impl Category {
-    /// All categories, in the order in which they are listed.
-    pub const ALL: [Self; 11] = [
-        Self::Parameter,
-        Self::Gradient,
-        Self::OptimizerState,
-        Self::Activation,
-        Self::Input,
-        Self::Temporary,
-        Self::Comm,
-        Self::KvCache,
-        Self::GraphPool,
-        Self::Other,
-        Self::Unknown,
-    ];
-
-    /// Its name in JSON, CSV, filters and rules.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Parameter => "parameter",
-            Self::Gradient => "gradient",
-            Self::OptimizerState => "optimizer_state",
-            Self::Activation => "activation",
-            Self::Input => "input",
-            Self::Temporary => "temporary",
-            Self::Comm => "comm",
-            Self::KvCache => "kv_cache",
-            Self::GraphPool => "graph_pool",
-            Self::Other => "other",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    /// Its name for people.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Parameter => "parameters",
-            Self::Gradient => "gradients",
-            Self::OptimizerState => "optimizer state",
-            Self::Activation => "activations",
-            Self::Input => "inputs",
-            Self::Temporary => "temporaries",
-            Self::Comm => "communication",
-            Self::KvCache => "KV cache",
-            Self::GraphPool => "private pools",
-            Self::Other => "other",
-            Self::Unknown => "unknown",
-        }
-    }
-
     /// The category with a key, or with the name that PyTorch's profiler has for it.
     pub fn from_key(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase().replace([' ', '-'], "_");

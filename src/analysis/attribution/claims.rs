@@ -27,13 +27,20 @@ impl Verdict {
 
     /// The kind of evidence that it rests on.
     #[inline]
-    pub fn basis(self) -> super::Basis {
+    pub fn basis(self) -> Basis {
         self.rule.rule().basis
     }
 
     /// Whether no rule has decided.
     pub(super) fn is_open(self) -> bool {
         self == Self::OPEN
+    }
+}
+
+impl RuleId {
+    /// The verdict that it gives, unless it says another of a block.
+    pub(super) const fn verdict(self) -> Verdict {
+        Verdict::new(self.rule().category, self)
     }
 }
 
@@ -117,6 +124,13 @@ impl Claims {
     #[inline]
     pub(super) fn claim(&mut self, id: AllocId, verdict: Verdict) {
         self.add(id, verdict);
+    }
+
+    /// Claim several allocations.
+    pub(super) fn claim_all(&mut self, ids: impl IntoIterator<Item = AllocId>, verdict: Verdict) {
+        for id in ids {
+            self.claim(id, verdict);
+        }
     }
 
     /// Add a claim, and return whether its evidence is to be kept.

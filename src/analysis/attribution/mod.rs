@@ -9,7 +9,6 @@
 //! [`Attribution`] puts all of it together for one device.
 
 mod basis;
-mod because;
 mod categories;
 mod category;
 mod claims;
@@ -22,16 +21,16 @@ mod rules;
 mod structure;
 #[cfg(test)]
 mod tests;
-mod thresholds;
+pub(super) mod thresholds;
 mod user_rules;
 mod view;
+mod worded;
 
 #[cfg(test)]
 pub(crate) use facts::fixture;
 
 pub use basis::Basis;
-pub use because::Because;
-pub use categories::{Categories, CategoryBytes};
+pub use categories::{Because, Categories, CategoryBytes};
 pub use category::Category;
 pub use claims::{Blocks, Claim, Verdict};
 pub use facts::{Facts, declared_category};

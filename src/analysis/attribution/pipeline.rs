@@ -4,7 +4,7 @@ use super::categories::Categories;
 use super::claims::{Claim, Claims};
 use super::facts::{Announced, Facts};
 use super::rules;
-use super::structure::{Course, Phases};
+use super::structure::Phases;
 use super::user_rules::UserRules;
 use super::view::View;
 use crate::model::{AllocId, Snapshot, Timeline};
@@ -47,15 +47,15 @@ impl Attribution {
         watched: Option<AllocId>,
     ) -> (Self, Vec<Claim>) {
         let announced = Announced::of(snapshot, timeline);
-        let course = Course::of(snapshot, timeline, facts, &announced);
-        let view = View::new(snapshot, timeline, facts, &course, &announced);
+        let phases = Phases::of(snapshot, timeline, facts, &announced);
+        let view = View::new(snapshot, timeline, facts, &phases, &announced);
         let mut claims = Claims::of(timeline, watched);
         for claim in rules::FAMILIES {
             claim(&view, &mut claims);
         }
         let (verdicts, evidence, log) = claims.into_parts();
         let categories = Categories::new(verdicts, evidence, Arc::clone(&facts.stacks));
-        let phases = Phases::of(course, timeline, facts, &announced, &categories);
+        let phases = phases.completed(timeline, facts, &announced, &categories);
         (Self { categories, phases }, log)
     }
 }

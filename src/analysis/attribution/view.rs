@@ -1,19 +1,26 @@
 //! Everything that rules look at, with the questions that many of them ask.
 
-use super::facts::{
-    Activity, Announced, DeviceFacts, Facts, FactsByStack, Labels, StackFacts, StackTrait, free_event,
-};
-use super::structure::Course;
+use super::facts::{Activity, Announced, DeviceFacts, Facts, FactsByStack, Labels, StackFacts, free_event};
+use super::structure::Phases;
+use super::thresholds::MIN_AGREEING;
 use crate::analysis::segments::address_order::{AddressKey, AddressOrder};
 use crate::analysis::segments::pools::PoolPlaces;
 use crate::model::{AllocId, EventIx, PoolKey, Snapshot, StackId, Timeline};
+use foldhash::{HashMap, HashSet};
+use std::collections::BTreeMap;
+
+/// How many blocks there are of each size.
+pub(super) type CountBySize = HashMap<i64, usize>;
+
+/// Blocks by size.
+pub(super) type BlocksBySize = BTreeMap<i64, Vec<AllocId>>;
 
 /// Facts, structure and labels of one device.
 pub(super) struct View<'a> {
     pub(super) timeline: &'a Timeline,
     pub(super) stacks: &'a FactsByStack,
     pub(super) device: &'a DeviceFacts,
-    pub(super) course: &'a Course,
+    pub(super) course: &'a Phases,
     pub(super) announced: &'a Announced,
     /// Categories that were declared.
     pub(super) labels: Labels<'a>,
@@ -32,7 +39,7 @@ impl<'a> View<'a> {
         snapshot: &Snapshot,
         timeline: &'a Timeline,
         facts: &'a Facts,
-        course: &'a Course,
+        course: &'a Phases,
         announced: &'a Announced,
     ) -> Self {
         let mut blocks = timeline.segments.blocks.iter();
@@ -113,6 +120,36 @@ impl<'a> View<'a> {
         ids.into_iter().fold(0, |sum, id| sum.saturating_add(self.size(id)))
     }
 
+    /// How many of some allocations have each size.
+    pub(super) fn count_by_size(&self, ids: impl IntoIterator<Item = AllocId>) -> CountBySize {
+        let mut out = CountBySize::default();
+        for id in ids {
+            *out.entry(self.size(id)).or_default() += 1;
+        }
+        out
+    }
+
+    /// Some allocations by size, older addresses first.
+    pub(super) fn blocks_by_size(&self, ids: &[AllocId]) -> BlocksBySize {
+        let mut out = BlocksBySize::new();
+        for &id in ids {
+            out.entry(self.size(id)).or_default().push(id);
+        }
+        for ids in out.values_mut() {
+            ids.sort_by_key(|&id| self.address_key(id));
+        }
+        out
+    }
+
+    /// The stacks that make some allocations in several sizes, which few but those of parameters do by chance.
+    pub(super) fn stacks_of_several_sizes(&self, ids: impl Iterator<Item = AllocId>) -> HashSet<StackId> {
+        let mut sizes: HashMap<StackId, HashSet<i64>> = HashMap::default();
+        for id in ids {
+            sizes.entry(self.stack(id)).or_default().insert(self.size(id));
+        }
+        sizes.into_iter().filter(|(_, of)| MIN_AGREEING <= of.len()).map(|(stack, _)| stack).collect()
+    }
+
     /// The stack of an allocation: its event's, else that of its block at the end.
     pub(super) fn stack(&self, id: AllocId) -> StackId {
         self.timeline.stack(id)
@@ -122,11 +159,6 @@ impl<'a> View<'a> {
     #[inline]
     pub(super) fn facts_of(&self, stack: StackId) -> StackFacts {
         self.stacks.get(stack)
-    }
-
-    /// Whether a stack has a trait.
-    pub(super) fn has_trait(&self, stack: StackId, wanted: StackTrait) -> bool {
-        self.facts_of(stack).has(wanted)
     }
 
     /// A key by which allocations with older addresses come first.

@@ -53,13 +53,13 @@ pub(super) enum StepKind {
     Named,
 }
 
-/// The part of a program that a stack lies in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum StackPath {
+/// The part of a program that a stack lies in, with its modules: steps as they are read, and then nodes of the tree.
+#[derive(Debug, Clone)]
+pub(super) enum Place<M> {
     /// In modules that are called.
-    Called(Vec<Step>),
+    Called(Vec<M>),
     /// In constructors.
-    Made(Vec<Step>),
+    Made(Vec<M>),
     /// In Python code outside of any module and of the backward.
     Outside,
     /// The stack does not say.
@@ -104,23 +104,23 @@ impl<'a> PathReader<'a> {
     }
 
     /// The path that a stack shows.
-    pub(super) fn read(&self, stack: StackId) -> StackPath {
+    pub(super) fn read(&self, stack: StackId) -> Place<Step> {
         let frames = self.snapshot.stacks.frames(stack).iter().rev();
         let frames: Vec<(FrameId, FrameKind)> = frames.map(|&id| (id, self.known[id.index()].0)).collect();
         let called = self.called(&frames, self.snapshot.shows_originals(stack));
         if !called.is_empty() {
-            return StackPath::Called(called);
+            return Place::Called(called);
         }
         let is_seen = |kind: FrameKind| frames.iter().any(|&(_, found)| found == kind);
         let made = self.made(&frames);
         if !made.is_empty() {
-            StackPath::Made(made)
+            Place::Made(made)
         } else if [FrameKind::Forward, FrameKind::Callee].into_iter().any(is_seen)
             && !is_seen(FrameKind::Backward)
         {
-            StackPath::Outside
+            Place::Outside
         } else {
-            StackPath::NotKnown
+            Place::NotKnown
         }
     }
 

@@ -18,13 +18,6 @@ enum Inner {
     Module(NodeIx),
 }
 
-/// Whether a module begins again when its first part comes again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Repeats {
-    Never,
-    Maybe,
-}
-
 /// A module within a pass.
 #[derive(Debug, Clone, Copy)]
 struct Progress {
@@ -57,7 +50,7 @@ impl CallCounter {
         for (depth, &node) in path.iter().enumerate() {
             let Step { flow, is_recomputed, .. } = tree.nodes[node.index()].step;
             is_outermost &= !is_recomputed;
-            let may_repeat = if is_outermost || flow != Flow::Any { Repeats::Never } else { Repeats::Maybe };
+            let may_repeat = !is_outermost && flow == Flow::Any;
             is_outermost &= flow == Flow::Wraps;
             let part = path.get(depth + 1).map_or(Inner::Own(stack), |&inner| Inner::Module(inner));
             is_entered = self.step(node, part, is_entered, may_repeat);
@@ -65,8 +58,9 @@ impl CallCounter {
         }
     }
 
-    /// Let a module go on with a part of it. Returns whether that part is entered anew.
-    fn step(&mut self, node: NodeIx, part: Inner, is_entered: bool, repeats: Repeats) -> bool {
+    /// Let a module go on with a part of it. Returns whether that part is entered anew. A module that may repeat begins again when
+    /// its first part comes again.
+    fn step(&mut self, node: NodeIx, part: Inner, is_entered: bool, may_repeat: bool) -> bool {
         let pass = self.pass;
         if self.progress.len() <= node.index() {
             self.progress.resize(node.index() + 1, None);
@@ -78,7 +72,7 @@ impl CallCounter {
             return true;
         };
         let is_next = progress.current != part;
-        let begins_again = is_next && progress.first == part && repeats == Repeats::Maybe;
+        let begins_again = is_next && progress.first == part && may_repeat;
         if is_entered {
             progress.first = part;
         }

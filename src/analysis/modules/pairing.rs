@@ -2,15 +2,13 @@
 
 use super::tree::{NodeIx, Tree};
 use crate::analysis::Category;
+use crate::analysis::attribution::thresholds::SCALAR_BYTES;
 use foldhash::HashMap;
 use std::cmp::Ordering;
 
 /// How many states of its own size an optimizer keeps for one parameter at most: two averages, the largest of one of them
 /// (`amsgrad`), and a copy of the parameter.
 const MAX_STATES: usize = 4;
-
-/// A single number has this many bytes at most, whatever it is for.
-const SCALAR_BYTES: i64 = 8;
 
 /// Allocations of one size and category.
 #[derive(Debug, Clone, Copy, Default)]

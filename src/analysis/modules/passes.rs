@@ -1,45 +1,37 @@
 //! The passes that left activations, from the call of a model to the next: how often each module ran in them.
 
+use super::call_path::Place;
 use super::calls::CallCounter;
 use super::live::{Live, MODULE_COLUMNS, add};
-use super::places::{Place, Places};
+use super::places::Places;
 use super::tree::NodeIx;
 use crate::analysis::{Category, ModelCall};
 use crate::model::{AllocId, EventIx, Moment, Timeline};
+use foldhash::HashMap;
 use std::ops::Range;
 
 /// Calls of modules in the passes that left activations.
 #[derive(Debug, Default)]
 pub(super) struct PassCalls {
-    /// By node, how often its code ran in the last pass that called it.
-    calls: Vec<u32>,
-    /// By node, activations by call.
-    by_call: Vec<Vec<i64>>,
+    /// How often the code of each module ran in the last pass that called it.
+    calls: HashMap<NodeIx, u32>,
+    /// Activations of each module by call.
+    by_call: HashMap<NodeIx, Vec<i64>>,
 }
 
 impl PassCalls {
     /// How often a module ran in the last pass that called it; 0 if none did.
     pub(super) fn of(&self, node: NodeIx) -> u32 {
-        self.calls.get(node.index()).copied().unwrap_or(0)
+        self.calls.get(&node).copied().unwrap_or(0)
     }
 
     /// The activations of each call of a module, if it is the outermost that ran several times.
     pub(super) fn activations(&self, node: NodeIx) -> &[i64] {
-        self.by_call.get(node.index()).map_or(&[], Vec::as_slice)
-    }
-
-    fn note_calls(&mut self, node: NodeIx, calls: u32) {
-        if self.calls.len() <= node.index() {
-            self.calls.resize(node.index() + 1, 0);
-        }
-        self.calls[node.index()] = calls;
+        self.by_call.get(&node).map_or(&[], Vec::as_slice)
     }
 
     fn add(&mut self, node: NodeIx, call: u32, size: i64) {
-        if self.by_call.len() <= node.index() {
-            self.by_call.resize(node.index() + 1, Vec::new());
-        }
-        let by_call = &mut self.by_call[node.index()];
+        let by_call = self.by_call.entry(node).or_default();
         let at = call.saturating_sub(1) as usize;
         by_call.resize(by_call.len().max(at + 1), 0);
         add(&mut by_call[at], size);
@@ -65,9 +57,7 @@ pub(super) fn follow_passes(
             continue;
         }
         follow_pass(timeline, places, &mut counted, pass.clone(), |_, _, _| ());
-        for (node, calls) in counted.of_pass() {
-            out.note_calls(node, calls);
-        }
+        out.calls.extend(counted.of_pass());
         // Following the pass again takes less memory than keeping the numbers of all calls would.
         follow_pass(timeline, places, &mut numbered, pass.clone(), |id, path, numbers| {
             let Some(live) = activations.next_if(|live| live.id == id) else { return };

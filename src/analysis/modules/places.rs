@@ -1,24 +1,15 @@
 //! The modules of stacks, each read once.
 
-use super::call_path::{PathReader, StackPath};
+use super::call_path::{PathReader, Place};
 use super::tree::{NodeIx, Tree};
 use crate::model::{Snapshot, StackId};
-
-/// The part of a program that a stack lies in, with nodes for its modules.
-#[derive(Debug, Clone)]
-pub(super) enum Place {
-    Called(Vec<NodeIx>),
-    Made(Vec<NodeIx>),
-    Outside,
-    NotKnown,
-}
 
 /// The places of all stacks that were asked for, and the modules in them.
 pub(super) struct Places<'a> {
     snapshot: &'a Snapshot,
     reader: PathReader<'a>,
     pub(super) tree: Tree,
-    by_stack: Vec<Option<Place>>,
+    by_stack: Vec<Option<Place<NodeIx>>>,
 }
 
 impl<'a> Places<'a> {
@@ -28,13 +19,13 @@ impl<'a> Places<'a> {
     }
 
     /// The place of a stack.
-    pub(super) fn read(&mut self, stack: StackId) -> &Place {
+    pub(super) fn read(&mut self, stack: StackId) -> &Place<NodeIx> {
         let Self { reader, tree, by_stack, .. } = self;
         by_stack[stack.index()].get_or_insert_with(|| match reader.read(stack) {
-            StackPath::Called(path) => Place::Called(tree.add(&path)),
-            StackPath::Made(path) => Place::Made(tree.add(&path)),
-            StackPath::Outside => Place::Outside,
-            StackPath::NotKnown => Place::NotKnown,
+            Place::Called(path) => Place::Called(tree.add(&path)),
+            Place::Made(path) => Place::Made(tree.add(&path)),
+            Place::Outside => Place::Outside,
+            Place::NotKnown => Place::NotKnown,
         })
     }
 
@@ -44,7 +35,7 @@ impl<'a> Places<'a> {
     }
 
     /// The place of a stack that was read.
-    pub(super) fn known(&self, stack: StackId) -> Option<&Place> {
+    pub(super) fn known(&self, stack: StackId) -> Option<&Place<NodeIx>> {
         self.by_stack.get(stack.index()).and_then(Option::as_ref)
     }
 }

@@ -1,11 +1,11 @@
 //! The table of modules at one moment.
 
-use super::call_path::{Step, StepKind};
+use super::call_path::{Place, Step, StepKind};
 use super::live::{Live, MODULE_COLUMNS, add, live_at};
 use super::named::NamedModules;
 use super::pairing::Pairing;
 use super::passes::{PassCalls, follow_passes};
-use super::places::{Place, Places};
+use super::places::Places;
 use super::tree::{Merged, NodeIx, from_of, name_of};
 use crate::analysis::{Attribution, Category};
 use crate::model::{AllocId, Moment, Snapshot, Timeline};
@@ -84,59 +84,22 @@ pub(in crate::analysis) fn placed_modules(
     let mut builder = Builder { snapshot, timeline, places: Places::new(snapshot), named };
     let live = live_at(timeline, &attribution.categories, moment);
     let calls = follow_passes(timeline, &attribution.phases.calls, &mut builder.places, &live);
-    let merged = builder.place_modules(&live);
-    let targets = builder.targets(&live, &merged);
-    let bytes = builder.add_up(&live, &targets);
-    let (table, rows) = builder.finish(moment, &bytes, &merged.parents, &calls);
-    let placed = live.iter().zip(&targets).filter_map(|(live, target)| Some((live.id, rows.of(*target)?)));
-    let placed = placed.collect();
-    (table, placed)
+    let placed = builder.place(&live);
+    let (table, rows) = builder.finish(moment, &placed, &calls);
+    let row = |(live, &(place, _)): (&Live, &(usize, bool))| Some((live.id, rows[place]?));
+    let rows = live.iter().zip(&placed.targets).filter_map(row).collect();
+    (table, rows)
 }
 
-/// The place of a live allocation in the table.
-#[derive(Debug, Clone, Copy)]
-enum Target {
-    Module { node: NodeIx, is_inferred: bool },
-    Outside,
-    NotKnown,
-}
-
-/// The rows of modules, and of the places that are none.
-#[derive(Debug, Default)]
-struct RowOf {
-    /// By node.
-    module: Vec<Option<usize>>,
-    outside: Option<usize>,
-    not_known: Option<usize>,
-}
-
-impl RowOf {
-    fn of(&self, target: Target) -> Option<usize> {
-        match target {
-            Target::Module { node, .. } => self.module.get(node.index()).copied().flatten(),
-            Target::Outside => self.outside,
-            Target::NotKnown => self.not_known,
-        }
-    }
-}
-
-/// Modules of live allocations, as far as stacks show them.
-#[derive(Debug)]
-struct PlacedModules {
-    /// By live allocation.
-    modules: Vec<Option<NodeIx>>,
+/// Live allocations with their places: each module by its node, then what is outside of modules, then what is not known.
+struct PlacedLive {
+    /// By live allocation, its place, and whether that is inferred.
+    targets: Vec<(usize, bool)>,
+    /// By place.
+    own: Vec<ModuleBytes>,
+    own_inferred: Vec<ModuleBytes>,
     /// By node, the module that it is shown below.
     parents: Vec<Option<NodeIx>>,
-}
-
-/// Bytes that have found their rows.
-#[derive(Debug, Default)]
-struct PlacedBytes {
-    /// By node.
-    own: Vec<ModuleBytes>,
-    inferred: Vec<ModuleBytes>,
-    outside: ModuleBytes,
-    not_known: ModuleBytes,
 }
 
 struct Builder<'a> {
@@ -147,52 +110,39 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Find the module of each live allocation, as far as stacks show it.
-    fn place_modules(&mut self, live: &[Live]) -> PlacedModules {
+    /// Find the place of each live allocation; those that no stack places go by their sizes.
+    fn place(&mut self, live: &[Live]) -> PlacedLive {
         let modules: Vec<Option<NodeIx>> = live.iter().map(|live| self.module_of(live)).collect();
-        let Merged { shown, parents } = self.places.tree.merge(self.snapshot);
-        let modules = modules.into_iter().map(|module| module.map(|node| shown[node.index()])).collect();
-        PlacedModules { modules, parents }
-    }
-
-    /// The place of each live allocation; those that no stack places go by their sizes.
-    fn targets(&self, live: &[Live], placed: &PlacedModules) -> Vec<Target> {
-        let mut pairing = Pairing::new(&self.places.tree, &placed.parents);
-        for (live, module) in live.iter().zip(&placed.modules) {
+        let tree = &self.places.tree;
+        let Merged { shown, parents } = tree.merge(self.snapshot);
+        let modules: Vec<Option<NodeIx>> =
+            modules.into_iter().map(|module| module.map(|node| shown[node.index()])).collect();
+        let mut pairing = Pairing::new(tree, &parents);
+        for (live, module) in live.iter().zip(&modules) {
             pairing.note(MODULE_COLUMNS[live.column], live.size, *module);
         }
+        let (outside, not_known) = (tree.nodes.len(), tree.nodes.len() + 1);
         let target = |(live, module): (&Live, &Option<NodeIx>)| {
             let category = MODULE_COLUMNS[live.column];
             let is_activation = category == Category::Activation;
             let is_outside = matches!(self.places.known(live.stack), Some(Place::Outside));
             let paired = || pairing.module_of(category, live.size).filter(|_| !is_activation);
             match module.or_else(paired) {
-                Some(node) => Target::Module { node, is_inferred: module.is_none() },
-                None if is_activation && is_outside => Target::Outside,
-                None => Target::NotKnown,
+                Some(node) => (node.index(), module.is_none()),
+                None if is_activation && is_outside => (outside, false),
+                None => (not_known, false),
             }
         };
-        live.iter().zip(&placed.modules).map(target).collect()
-    }
-
-    /// Add up the live allocations of each place.
-    fn add_up(&self, live: &[Live], targets: &[Target]) -> PlacedBytes {
-        let nothing = || vec![ModuleBytes::default(); self.places.tree.nodes.len()];
-        let mut out = PlacedBytes { own: nothing(), inferred: nothing(), ..PlacedBytes::default() };
-        for (live, target) in live.iter().zip(targets) {
-            let place = match *target {
-                Target::Module { node, is_inferred } => {
-                    if is_inferred {
-                        add(&mut out.inferred[node.index()][live.column], live.size);
-                    }
-                    &mut out.own[node.index()]
-                }
-                Target::Outside => &mut out.outside,
-                Target::NotKnown => &mut out.not_known,
-            };
-            add(&mut place[live.column], live.size);
+        let targets: Vec<(usize, bool)> = live.iter().zip(&modules).map(target).collect();
+        let mut own = vec![ModuleBytes::default(); not_known + 1];
+        let mut own_inferred = own.clone();
+        for (live, &(place, is_inferred)) in live.iter().zip(&targets) {
+            add(&mut own[place][live.column], live.size);
+            if is_inferred {
+                add(&mut own_inferred[place][live.column], live.size);
+            }
         }
-        out
+        PlacedLive { targets, own, own_inferred, parents }
     }
 
     /// The module of an allocation by its stack, by the forward that a gradient belongs to, or by metadata.
@@ -215,15 +165,15 @@ impl Builder<'_> {
         self.places.tree.add(&path).last().copied()
     }
 
+    /// The table, and the row of each place.
     fn finish(
-        self,
+        &self,
         moment: Moment,
-        bytes: &PlacedBytes,
-        parents: &[Option<NodeIx>],
+        placed: &PlacedLive,
         calls: &PassCalls,
-    ) -> (ModuleTable, RowOf) {
+    ) -> (ModuleTable, Vec<Option<usize>>) {
         let nodes = &self.places.tree.nodes;
-        let (mut totals, mut inferred) = (bytes.own.clone(), bytes.inferred.clone());
+        let (mut totals, mut inferred) = (placed.own.clone(), placed.own_inferred.clone());
         let mut children: Vec<Vec<NodeIx>> = vec![Vec::new(); nodes.len()];
         let mut roots = Vec::new();
         // The deepest first, so that each is complete when it is added.
@@ -231,7 +181,7 @@ impl Builder<'_> {
         deepest_first.sort_by_key(|node| std::cmp::Reverse(nodes[node.index()].depth));
         for node in deepest_first {
             let below = totals[node.index()];
-            match parents[node.index()] {
+            match placed.parents[node.index()] {
                 _ if below == ModuleBytes::default() => {}
                 Some(parent) => {
                     add_all(&mut totals[parent.index()], &below);
@@ -242,33 +192,33 @@ impl Builder<'_> {
                 None => roots.push(node),
             }
         }
-        let mut rows = Vec::new();
-        let mut row_of = RowOf { module: vec![None; nodes.len()], ..RowOf::default() };
+        let mut rows: Vec<ModuleRow> = Vec::new();
+        let mut row_of = vec![None; placed.own.len()];
+        let mut push = |at: usize, row: ModuleRow| {
+            row_of[at] = Some(rows.len());
+            rows.push(ModuleRow {
+                own: placed.own[at],
+                own_inferred: placed.own_inferred[at],
+                total: totals[at],
+                total_inferred: inferred[at],
+                ..row
+            });
+        };
         let largest_last = |list: &mut Vec<NodeIx>| {
             list.sort_by_key(|node| (sum(&totals[node.index()]), std::cmp::Reverse(node.0)));
         };
         largest_last(&mut roots);
         let mut open: Vec<(NodeIx, usize)> = roots.into_iter().map(|node| (node, 0)).collect();
         while let Some((node, depth)) = open.pop() {
-            let row = ModuleRow {
-                depth,
-                own: bytes.own[node.index()],
-                own_inferred: bytes.inferred[node.index()],
-                total: totals[node.index()],
-                total_inferred: inferred[node.index()],
-                ..self.row(node, calls)
-            };
-            row_of.module[node.index()] = Some(rows.len());
-            rows.push(row);
+            push(node.index(), ModuleRow { depth, ..self.row(node, calls) });
             let mut below = std::mem::take(&mut children[node.index()]);
             largest_last(&mut below);
             open.extend(below.into_iter().map(|child| (child, depth + 1)));
         }
-        let rest = [(ModulePlace::Outside, bytes.outside), (ModulePlace::NotKnown, bytes.not_known)];
-        for (place, own) in rest.into_iter().filter(|(_, own)| *own != ModuleBytes::default()) {
-            let row = if place == ModulePlace::Outside { &mut row_of.outside } else { &mut row_of.not_known };
-            *row = Some(rows.len());
-            rows.push(ModuleRow { own, total: own, ..ModuleRow::empty(place) });
+        for (place, at) in [ModulePlace::Outside, ModulePlace::NotKnown].into_iter().zip(nodes.len()..) {
+            if placed.own[at] != ModuleBytes::default() {
+                push(at, ModuleRow::empty(place));
+            }
         }
         let mut total = ModuleBytes::default();
         for row in &rows {

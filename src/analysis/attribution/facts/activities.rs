@@ -71,9 +71,7 @@ impl Run {
         &self,
         timeline: &Timeline,
     ) -> impl Iterator<Item = (AllocId, EventIx)> {
-        let lifetimes = &timeline.lifetimes;
-        let made = lifetimes.started_between(Moment(self.start), Moment(self.end));
-        made.filter_map(|id| Some((id, lifetimes.start(id).event()?)))
+        made_between(timeline, self.start, self.end)
     }
 
     /// Whether another run that follows directly is a part of this one.
@@ -81,6 +79,17 @@ impl Run {
         let key = |run: &Self| (run.activity, run.caller, run.within_step, run.closure_line);
         key(self) == key(next)
     }
+}
+
+/// The allocations that are made from an event until before another, each with its event.
+pub(super) fn made_between(
+    timeline: &Timeline,
+    from: u32,
+    to: u32,
+) -> impl Iterator<Item = (AllocId, EventIx)> {
+    let lifetimes = &timeline.lifetimes;
+    let made = lifetimes.started_between(Moment(from), Moment(to));
+    made.filter_map(|id| Some((id, lifetimes.start(id).event()?)))
 }
 
 /// The activities of a timeline.
@@ -122,6 +131,11 @@ impl Activities {
             }
         }
         Self { by_event, runs, has_stacks: recorded.of_allocs }
+    }
+
+    /// The first event of each run of an activity.
+    pub(in crate::analysis) fn starts_of(&self, wanted: Activity) -> Vec<u32> {
+        self.runs.iter().filter(|run| run.activity == wanted).map(|run| run.start).collect()
     }
 
     /// The activity at an event.

@@ -51,6 +51,12 @@ impl ActivitySpans {
         by_oom.copied().or(self.unfinished()).map(|span| span.0)
     }
 
+    /// Whether an out-of-memory error came in the span that the trace ends in.
+    pub(in crate::analysis) fn is_cut(&self, ooms: &[OomEvent]) -> bool {
+        let last_oom = ooms.last().map(|oom| oom.event.0);
+        self.unfinished().zip(last_oom).is_some_and(|(span, oom)| span.0 <= oom)
+    }
+
     /// The span that the trace ends in.
     pub(in crate::analysis) fn unfinished(&self) -> Option<(u32, u32)> {
         self.spans.last().copied().filter(|_| self.ends_within)

@@ -59,20 +59,16 @@ impl Announced {
         let is_complete = snapshot.damage.is_none() && snapshot.annotations.len() < longest;
         let mut out = Self { is_complete, ..Self::default() };
         let mut outer_us = i64::MIN;
-        for (span, kind) in optimizer_spans(snapshot, timeline, first_us) {
+        for (span, is_step) in optimizer_spans(snapshot, timeline, first_us) {
             let is_inner = span.time_us[1] <= outer_us;
-            match kind {
-                SpanKind::ZeroGrad => {
-                    if let Some(outer) = out.steps.last_mut().filter(|_| is_inner) {
-                        outer.drops_gradients = true;
-                    }
-                    out.zero_grads.push(AnnouncedRange::of(timeline, &span));
+            if !is_step {
+                if let Some(outer) = out.steps.last_mut().filter(|_| is_inner) {
+                    outer.drops_gradients = true;
                 }
-                SpanKind::Step if is_inner => {}
-                SpanKind::Step => {
-                    outer_us = span.time_us[1];
-                    out.steps.push(AnnouncedRange::of(timeline, &span));
-                }
+                out.zero_grads.push(AnnouncedRange::of(timeline, &span));
+            } else if !is_inner {
+                outer_us = span.time_us[1];
+                out.steps.push(AnnouncedRange::of(timeline, &span));
             }
         }
         out
@@ -104,38 +100,30 @@ fn range_at(ranges: &[AnnouncedRange], event: u32) -> Option<&AnnouncedRange> {
     ranges.get(after.checked_sub(1)?).filter(|range| event < range.events[1])
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SpanKind {
-    Step,
-    ZeroGrad,
-}
-
-impl SpanKind {
-    fn from_name(name: &str) -> Option<Self> {
-        let is = |prefix: &str| name.starts_with(prefix);
-        if is(STEP) { Some(Self::Step) } else { is(ZERO_GRAD).then_some(Self::ZeroGrad) }
-    }
-}
-
 /// The spans of optimizers in order, of all devices: a process has one main thread, whichever device is current there.
-/// A span without a start says nothing, and one without an end only if the recording may have stopped within it.
-fn optimizer_spans(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> Vec<(NamedSpan, SpanKind)> {
-    let mut kinds: HashMap<StrId, Option<SpanKind>> = HashMap::default();
-    let mut kind_of =
-        |name| *kinds.entry(name).or_insert_with(|| SpanKind::from_name(&snapshot.strings.name(name)));
-    let mut out: Vec<(NamedSpan, SpanKind)> = named_spans(snapshot, None, timeline.times.span_us(), first_us)
+/// A span without a start says nothing, and one without an end only if the recording may have stopped within it. Each comes with
+/// whether it is a step; else gradients are dropped in it.
+fn optimizer_spans(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> Vec<(NamedSpan, bool)> {
+    let mut are_steps: HashMap<StrId, Option<bool>> = HashMap::default();
+    let mut is_step = |name| {
+        *are_steps.entry(name).or_insert_with(|| {
+            let name = snapshot.strings.name(name);
+            let is_step = name.starts_with(STEP);
+            (is_step || name.starts_with(ZERO_GRAD)).then_some(is_step)
+        })
+    };
+    let mut out: Vec<(NamedSpan, bool)> = named_spans(snapshot, None, timeline.times.span_us(), first_us)
         .into_iter()
         .filter(|span| span.has_ends[0])
-        .filter_map(|span| Some((span, kind_of(span.name)?)))
+        .filter_map(|span| Some((span, is_step(span.name)?)))
         .collect();
-    let last_end_us = |wanted: SpanKind| {
-        let whole = out.iter().filter(|(span, kind)| span.is_whole() && *kind == wanted);
+    let last_end_us = [false, true].map(|wanted| {
+        let whole = out.iter().filter(|(span, is_step)| span.is_whole() && *is_step == wanted);
         whole.map(|(span, _)| span.time_us[1]).max().unwrap_or(i64::MIN)
-    };
-    let (last_step_us, last_zero_us) = (last_end_us(SpanKind::Step), last_end_us(SpanKind::ZeroGrad));
-    out.retain(|(span, kind)| {
-        let last_us = if *kind == SpanKind::Step { last_step_us } else { last_zero_us };
-        span.is_whole() || (snapshot.damage.is_none() && last_us <= span.time_us[0])
+    });
+    out.retain(|(span, is_step)| {
+        let is_last = last_end_us[usize::from(*is_step)] <= span.time_us[0];
+        span.is_whole() || (snapshot.damage.is_none() && is_last)
     });
     // The outer one of two spans that start together comes first.
     out.sort_by_key(|(span, _)| (span.time_us[0], Reverse(span.time_us[1])));

@@ -1,4 +1,4 @@
-//! The facts about one device, read from the order of its events.
+//! The facts about a file and its devices: what its stacks say, and, of each device, the order of its events.
 
 use super::activities::{Activities, Activity};
 use super::activity_spans::ActivitySpans;
@@ -8,8 +8,42 @@ use super::inputs::InputCode;
 use super::parts_of_calls::parts_of_calls;
 use super::steps::{OptimizerSteps, find_steps};
 use super::written_parameters::writes_parameters;
-use crate::model::Timeline;
+use crate::analysis::attribution::{Category, UserRules};
+use crate::model::{DeviceId, Snapshot, Timeline};
 use foldhash::HashSet;
+use std::sync::{Arc, OnceLock};
+
+/// The facts about a file: about its stacks, and about each of its devices.
+#[derive(Debug)]
+pub struct Facts {
+    /// The facts about each stack.
+    pub(in crate::analysis) stacks: Arc<FactsByStack>,
+    /// The category that the user's rules give to each stack.
+    pub(in crate::analysis) user_labels: Vec<Option<Category>>,
+    /// The facts about each device; read when they are asked for.
+    devices: Vec<(DeviceId, OnceLock<DeviceFacts>)>,
+    /// The facts about a timeline that is not one of the file's.
+    other: OnceLock<DeviceFacts>,
+}
+
+impl Facts {
+    /// Read the stacks of a file.
+    pub fn of(snapshot: &Snapshot, rules: &UserRules) -> Self {
+        Self {
+            stacks: Arc::new(FactsByStack::of(snapshot)),
+            user_labels: rules.of_stacks(snapshot),
+            devices: snapshot.timelines.iter().map(|timeline| (timeline.device, OnceLock::new())).collect(),
+            other: OnceLock::new(),
+        }
+    }
+
+    /// The facts about a device.
+    pub(in crate::analysis) fn of_device(&self, timeline: &Timeline) -> &DeviceFacts {
+        let own = self.devices.iter().find(|(device, _)| *device == timeline.device);
+        let slot = own.map_or(&self.other, |(_, facts)| facts);
+        slot.get_or_init(|| DeviceFacts::of(timeline, &self.stacks))
+    }
+}
 
 /// Activities of a device, and what follows from them.
 #[derive(Debug)]

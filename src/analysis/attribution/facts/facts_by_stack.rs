@@ -25,23 +25,23 @@ impl FactsByStack {
     /// Read every frame and stack of a snapshot.
     pub(in crate::analysis) fn of(snapshot: &Snapshot) -> Self {
         let frames = FactsByFrame::of(snapshot);
+        let has_roots = frames.has_any(&[Role::Root, Role::Start]);
         let read = |models: &OwnModels| -> Vec<StackFacts> {
             let ids = (0..snapshot.stacks.len() as u32).into_par_iter().map(StackId);
-            ids.map(|id| read_stack(&frames, models, id, snapshot.stacks.frames(id))).collect()
+            ids.map(|id| read_stack(&frames, has_roots, models, id, snapshot.stacks.frames(id))).collect()
         };
         // Which functions of the program's own are models shows in what the stacks are without them.
         let without_models = read(&OwnModels::default());
         let models = OwnModels::of(snapshot, &frames, &without_models);
         let by_stack = if models.is_empty() { without_models } else { read(&models) };
-        let every = |roles: &[Role]| frames.roles.iter().all(|role| roles.contains(role));
         let mut optimizers = frames.optimizers();
         let has_own_optimizer = by_stack.iter().any(|stack| stack.has(StackTrait::InOwnOptimizer));
         if has_own_optimizer && !optimizers.contains(&Optimizer::StatesOfOwnSize) {
             optimizers.push(Optimizer::StatesOfOwnSize);
         }
-        let is_compiled = !frames.roles.is_empty()
-            && every(&[Role::Compiled, Role::Engine, Role::Workspace, Role::Start, Role::Comm]);
-        Self { by_stack, is_compiled, optimizers, uses_ddp: frames.uses_ddp }
+        let compiled = [Role::Compiled, Role::Engine, Role::Workspace, Role::Start, Role::Comm];
+        let is_compiled = frames.have_only(&compiled);
+        Self { by_stack, is_compiled, optimizers, uses_ddp: frames.use_ddp() }
     }
 
     /// Whether stacks show modules or optimizers of torch, or the autograd engine.
@@ -71,7 +71,7 @@ impl FactsByStack {
     /// The facts about a stack.
     #[inline]
     pub(in crate::analysis) fn get(&self, stack: StackId) -> StackFacts {
-        self.by_stack.get(stack.index()).copied().unwrap_or(StackFacts::NOTHING)
+        self.by_stack.get(stack.index()).copied().unwrap_or_default()
     }
 }
 

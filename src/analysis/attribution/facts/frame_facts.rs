@@ -38,38 +38,21 @@ impl FrameFacts {
     }
 }
 
-/// The facts about all frames of a file, in columns: reading stacks asks for roles most of all.
+/// The facts about all frames of a file.
 pub(super) struct FactsByFrame {
-    pub(super) roles: Vec<Role>,
-    hints: Vec<NameHint>,
-    /// File and function, mixed.
-    code: Vec<u32>,
-    /// The optimizer of torch that each frame is part of.
-    optimizers: Vec<Option<Optimizer>>,
+    frames: Vec<FrameFacts>,
     /// Outermost frames of stacks that surely are a thread of the program.
     roots: HashSet<FrameId>,
     /// Code of modules that is called without `Module.__call__`.
     forwards: HashSet<u32>,
-    /// Whether some stack begins where a thread of the program does, as far as frames say so.
-    pub(super) has_roots: bool,
-    pub(super) uses_ddp: bool,
 }
 
 impl FactsByFrame {
     /// Look at every frame of a snapshot.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
-        let read = by_function(snapshot, |frame| FrameFacts::of(snapshot, frame));
-        let mut out = Self {
-            roles: read.iter().map(|frame| frame.role).collect(),
-            hints: read.iter().map(|frame| frame.hint).collect(),
-            code: read.iter().map(|frame| frame.code).collect(),
-            optimizers: read.iter().map(|frame| frame.optimizer).collect(),
-            roots: HashSet::default(),
-            forwards: HashSet::default(),
-            has_roots: read.iter().any(|frame| matches!(frame.role, Role::Root | Role::Start)),
-            uses_ddp: read.iter().any(|frame| frame.is_ddp),
-        };
-        let shows_calls = out.roles.contains(&Role::Call);
+        let frames = by_function(snapshot, |frame| FrameFacts::of(snapshot, frame));
+        let mut out = Self { frames, roots: HashSet::default(), forwards: HashSet::default() };
+        let shows_calls = out.has_any(&[Role::Call]);
         for id in 0..snapshot.stacks.len() as u32 {
             let frames = snapshot.stacks.frames(StackId(id));
             out.note_forwards(frames, shows_calls);
@@ -110,27 +93,44 @@ impl FactsByFrame {
         }
     }
 
+    /// Whether any frame has one of some roles.
+    pub(super) fn has_any(&self, roles: &[Role]) -> bool {
+        self.frames.iter().any(|frame| roles.contains(&frame.role))
+    }
+
+    /// Whether there are frames, and all of them have one of some roles.
+    pub(super) fn have_only(&self, roles: &[Role]) -> bool {
+        !self.frames.is_empty() && self.frames.iter().all(|frame| roles.contains(&frame.role))
+    }
+
+    /// Whether `DistributedDataParallel` is at work.
+    pub(super) fn use_ddp(&self) -> bool {
+        self.frames.iter().any(|frame| frame.is_ddp)
+    }
+
+    #[inline]
     pub(super) fn role(&self, id: FrameId) -> Role {
-        self.roles.get(id.index()).copied().unwrap_or(Role::Neutral)
+        self.frames[id.index()].role
     }
 
     pub(super) fn hint(&self, id: FrameId) -> NameHint {
-        self.hints.get(id.index()).copied().unwrap_or(NameHint::None)
+        self.frames[id.index()].hint
     }
 
     /// A number that stands for the file and function of a frame.
     pub(super) fn code(&self, id: FrameId) -> u32 {
-        self.code.get(id.index()).copied().unwrap_or(0)
+        self.frames[id.index()].code
     }
 
+    /// The optimizer of torch that a frame is part of.
     pub(super) fn optimizer(&self, id: FrameId) -> Option<Optimizer> {
-        self.optimizers.get(id.index()).copied().flatten()
+        self.frames[id.index()].optimizer
     }
 
     /// All optimizers of torch that frames are part of, each once.
     pub(super) fn optimizers(&self) -> Vec<Optimizer> {
         let mut out = Vec::new();
-        for &optimizer in self.optimizers.iter().flatten() {
+        for optimizer in self.frames.iter().filter_map(|frame| frame.optimizer) {
             if !out.contains(&optimizer) {
                 out.push(optimizer);
             }

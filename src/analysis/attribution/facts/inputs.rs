@@ -20,17 +20,17 @@ struct Habit {
     leaked_before: Option<usize>,
     /// Before how many calls one was made that is never freed.
     leaked: u32,
+    /// Whether some are made before the first call by some code. What is only made later, as sampled tokens and losses are, are
+    /// results of the call before.
+    precedes_first_by_code: bool,
+    /// Whether some are made before the first call from some line.
+    precedes_first_by_line: bool,
 }
 
 /// The stacks outside of models that make inputs.
 #[derive(Debug, Default)]
 pub(in crate::analysis) struct InputCode {
     habits: HashMap<StackId, Habit>,
-    /// Stacks that allocate before the first call by some code. A stack that only allocates later, as sampled tokens and
-    /// losses do, makes results of the call before.
-    before_first_by_code: HashSet<StackId>,
-    /// Stacks that allocate before the first call from some line.
-    before_first_by_line: HashSet<StackId>,
     /// Of each call, the next one from the same line.
     next_from_line: Vec<Option<usize>>,
 }
@@ -59,20 +59,22 @@ impl InputCode {
                     continue;
                 }
                 let stack = timeline.events.stack(made);
-                if is_first_by_code {
-                    out.before_first_by_code.insert(stack);
-                }
-                if is_first_by_line {
-                    out.before_first_by_line.insert(stack);
-                }
-                out.note_fate(calls, next, stack, freed);
+                let habit = out.note_fate(calls, next, stack, freed);
+                habit.precedes_first_by_code |= is_first_by_code;
+                habit.precedes_first_by_line |= is_first_by_line;
             }
         }
         out
     }
 
     /// Note what becomes of an allocation that a stack makes before a call.
-    fn note_fate(&mut self, calls: &[Call], call: usize, stack: StackId, freed: Option<EventIx>) {
+    fn note_fate(
+        &mut self,
+        calls: &[Call],
+        call: usize,
+        stack: StackId,
+        freed: Option<EventIx>,
+    ) -> &mut Habit {
         let is_called_again = self.is_called_again(call);
         let last_use = (0..MAX_CALLS).try_fold(call, |at, _| self.next_from_line.get(at).copied().flatten());
         let last_use = last_use.and_then(|at| calls.get(at)).map(|call| call.start);
@@ -87,17 +89,22 @@ impl InputCode {
             // The recording ends too early to see whether it stays.
             (None, None) => {}
         }
+        habit
+    }
+
+    fn habit(&self, stack: StackId) -> Habit {
+        self.habits.get(&stack).copied().unwrap_or_default()
     }
 
     /// Whether a stack's allocations before a call are for that call; `None` if it cannot be told.
     pub(in crate::analysis) fn makes_inputs(&self, stack: StackId) -> Option<bool> {
-        let habit = self.habits.get(&stack)?;
-        if habit.freed == habit.stayed { None } else { Some(habit.stayed < habit.freed) }
+        let Habit { freed, stayed, .. } = self.habit(stack);
+        (freed != stayed).then_some(stayed < freed)
     }
 
     /// Whether a stack allocates before several calls, and nothing of that is ever freed: that is for none of them.
     pub(in crate::analysis) fn never_frees(&self, stack: StackId) -> bool {
-        let habit = self.habits.get(&stack).copied().unwrap_or_default();
+        let habit = self.habit(stack);
         habit.freed == 0 && 1 < habit.leaked
     }
 
@@ -108,12 +115,12 @@ impl InputCode {
 
     /// Whether a stack allocates before the first call by some code.
     pub(in crate::analysis) fn precedes_first_by_code(&self, stack: StackId) -> bool {
-        self.before_first_by_code.contains(&stack)
+        self.habit(stack).precedes_first_by_code
     }
 
     /// Whether a stack allocates before the first call from some line.
     pub(in crate::analysis) fn precedes_first_by_line(&self, stack: StackId) -> bool {
-        self.before_first_by_line.contains(&stack)
+        self.habit(stack).precedes_first_by_line
     }
 
     /// Of each call, whether new data were made for it since the call before.

@@ -1,15 +1,14 @@
 //! The end of the parameters in a recording without stacks: the first block that lives for a while and is then freed is
 //! no longer one.
 
+use crate::analysis::attribution::thresholds::MIN_TELLING_BLOCKS;
+
 /// A block that is freed within this many events was scratch memory of the operation before it: it says nothing of the
 /// blocks around it.
 pub(in crate::analysis) const SCRATCH_EVENTS: u32 = 4;
 
 /// The same bound while a model is made on the device: scratch memory of initializers lives longer.
 const INIT_SCRATCH_EVENTS: u32 = 12;
-
-/// A model is being made on the device if one of this many first blocks is freed.
-const MIN_BEFORE_SCRATCH: usize = 8;
 
 /// A forward pass makes at least one temporary for this many blocks that it keeps. Initializers make fewer.
 const MAX_BLOCKS_PER_TEMPORARY: usize = 7;
@@ -20,11 +19,12 @@ pub(in crate::analysis) fn leading_parameters(lives: impl Iterator<Item = Option
     let first_with_life =
         |least: u32| lives.clone().position(|life| life.is_some_and(|events| least <= events));
     let Some(first_freed) = first_with_life(0) else { return lives.count() };
-    let scratch_events = if first_freed < MIN_BEFORE_SCRATCH { INIT_SCRATCH_EVENTS } else { SCRATCH_EVENTS };
+    // A model is being made on the device if one of so few first blocks is freed.
+    let scratch_events = if first_freed < MIN_TELLING_BLOCKS { INIT_SCRATCH_EVENTS } else { SCRATCH_EVENTS };
     let end = first_with_life(scratch_events + 1).unwrap_or_else(|| lives.clone().count());
     // Temporaries all along are a forward pass that begins with the first of them.
     let temporaries = lives.clone().take(end).skip(first_freed).flatten().count();
-    let is_forward = MIN_BEFORE_SCRATCH <= first_freed
+    let is_forward = MIN_TELLING_BLOCKS <= first_freed
         && end - first_freed <= temporaries.saturating_mul(MAX_BLOCKS_PER_TEMPORARY);
     if is_forward { first_freed } else { end }
 }

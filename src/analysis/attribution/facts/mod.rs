@@ -8,7 +8,6 @@ mod calls;
 mod declared;
 mod device_facts;
 mod facts_by_stack;
-mod file_facts;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod frame_facts;
@@ -29,8 +28,8 @@ pub(in crate::analysis) use announced::{Announced, AnnouncedRange};
 pub(in crate::analysis) use declared::Labels;
 pub use declared::declared_category;
 pub(in crate::analysis) use device_facts::DeviceFacts;
+pub use device_facts::Facts;
 pub(in crate::analysis) use facts_by_stack::FactsByStack;
-pub use file_facts::Facts;
 pub(in crate::analysis) use frees::free_event;
 pub(in crate::analysis) use leading_parameters::{SCRATCH_EVENTS, leading_parameters};
 pub(in crate::analysis) use stack_facts::{CodePart, StackFacts};

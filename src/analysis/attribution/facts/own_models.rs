@@ -88,9 +88,8 @@ fn loops(snapshot: &Snapshot, frames: &FactsByFrame, by_stack: &[StackFacts]) ->
 /// The stacks most of whose blocks backwards free, rather than other code after a backward.
 fn lines_of_graphs(timeline: &Timeline, by_stack: &[StackFacts]) -> HashSet<StackId> {
     let activities =
-        Activities::of(timeline, |stack| by_stack.get(stack.index()).copied().unwrap_or(StackFacts::NOTHING));
-    let runs = activities.runs.iter().filter(|run| run.activity == Activity::Backward);
-    let backwards: Vec<u32> = runs.map(|run| run.start).collect();
+        Activities::of(timeline, |stack| by_stack.get(stack.index()).copied().unwrap_or_default());
+    let backwards = activities.starts_of(Activity::Backward);
     let mut balance: HashMap<StackId, i64> = HashMap::default();
     let lifetimes = &timeline.lifetimes;
     for id in lifetimes.ids().skip(lifetimes.initial_count()) {

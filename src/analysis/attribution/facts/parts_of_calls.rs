@@ -1,12 +1,11 @@
 //! Models that a function of the program's own puts together: it embeds tokens, calls a layer again and again, and then a
 //! head. Each of its calls but the first is a part of one call.
 
-use super::activities::{Activities, Activity};
+use super::activities::{Activities, Activity, made_between};
 use super::calls::Call;
 use super::frees::free_event;
-use crate::model::{AllocId, Moment, Timeline};
+use crate::model::{AllocId, EventIx, Timeline};
 use foldhash::{HashMap, HashSet};
-use std::ops::Range;
 
 /// A function that calls modules.
 #[derive(Default)]
@@ -78,15 +77,15 @@ pub(super) fn parts_of_calls(
     let mut loops: HashSet<u32> = HashSet::default();
     let mut parts: Vec<&Call> = Vec::new();
     for (call, &is_fed) in calls.iter().zip(has_new_data) {
-        let before = Moment(std::mem::replace(&mut last_end, call.end))..Moment(call.start);
+        let before = std::mem::replace(&mut last_end, call.end);
         let Some(caller) = callers.get(&call.calling_code) else { continue };
         let line = caller.lines.get(&call.caller).copied();
         let is_first_line = line == Some(0);
         let run = runs.entry(call.calling_code).or_default();
-        let is_foreign = |(id, made): (AllocId, u32)| {
-            activities.at(made) == Activity::Main && !run.sizes.contains(&timeline.size(id))
+        let is_foreign = |(id, made): (AllocId, EventIx)| {
+            activities.at(made.0) == Activity::Main && !run.sizes.contains(&timeline.size(id))
         };
-        let has_foreign = allocated_between(timeline, before).any(is_foreign);
+        let has_foreign = made_between(timeline, before, call.start).any(is_foreign);
         run.foreign += usize::from(has_foreign);
         let is_new = !run.has_begun || (run.has_passed && is_first_line);
         let is_other_turn = run.foreign_at_line.get(&call.caller).is_some_and(|&at| at < run.foreign);
@@ -111,13 +110,6 @@ pub(super) fn parts_of_calls(
 fn sizes_returned(timeline: &Timeline, call: &Call) -> impl Iterator<Item = i64> {
     let end = call.end;
     let stays = move |id| free_event(&timeline.lifetimes, id).is_none_or(|freed| end <= freed.0);
-    let made = allocated_between(timeline, Moment(call.start)..Moment(end));
+    let made = made_between(timeline, call.start, end);
     made.filter(move |&(id, _)| stays(id)).map(|(id, _)| timeline.size(id))
-}
-
-/// The allocations of a stretch, each with its event.
-fn allocated_between(timeline: &Timeline, stretch: Range<Moment>) -> impl Iterator<Item = (AllocId, u32)> {
-    let lifetimes = &timeline.lifetimes;
-    let made = lifetimes.started_between(stretch.start, stretch.end);
-    made.filter_map(|id| Some((id, lifetimes.start(id).event()?.0)))
 }

@@ -4,9 +4,10 @@ use super::stack_traits::{StackTrait, StackTraits};
 use crate::model::FrameId;
 
 /// A part of a program that code can belong to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::analysis) enum CodePart {
     /// No frame was recorded.
+    #[default]
     Nothing,
     /// Parameters and buffers are made or moved.
     Load,
@@ -44,8 +45,8 @@ pub(in crate::analysis) enum CodePart {
     Main,
 }
 
-/// The facts about one stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The facts about one stack; by default, about one without frames.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::analysis) struct StackFacts {
     /// The part of the program that the stack lies in.
     pub(in crate::analysis) part: CodePart,
@@ -64,17 +65,6 @@ pub(in crate::analysis) struct StackFacts {
 }
 
 impl StackFacts {
-    /// The facts about a stack without frames.
-    pub(super) const NOTHING: Self = Self {
-        part: CodePart::Nothing,
-        decided_by: None,
-        traits: StackTraits::NONE,
-        closure_line: 0,
-        caller: 0,
-        calling_code: 0,
-        module_code: 0,
-    };
-
     /// Whether the stack has a trait.
     #[inline]
     pub(in crate::analysis) const fn has(&self, wanted: StackTrait) -> bool {

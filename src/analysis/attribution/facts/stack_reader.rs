@@ -3,7 +3,7 @@
 use super::frame_facts::{FactsByFrame, mix};
 use super::own_models::OwnModels;
 use super::stack_facts::{CodePart, StackFacts};
-use super::stack_traits::{StackTrait, StackTraits};
+use super::stack_traits::StackTrait;
 use crate::analysis::attribution::knowledge::{NameHint, Role};
 use crate::model::{FrameId, StackId};
 
@@ -11,14 +11,16 @@ use crate::model::{FrameId, StackId};
 /// calls code that allocates something else.
 const MAX_CACHE_DEPTH: usize = 4;
 
-/// Read a stack.
+/// Read a stack. `has_roots` says whether some stack of the file begins where a thread of the program does, as far as frames
+/// say so.
 pub(super) fn read_stack(
     frames: &FactsByFrame,
+    has_roots: bool,
     models: &OwnModels,
     id: StackId,
     stack: &[FrameId],
 ) -> StackFacts {
-    let Some(&root) = stack.last() else { return StackFacts::NOTHING };
+    let Some(&root) = stack.last() else { return StackFacts::default() };
     let mut reader = StackReader::default();
     let mut is_line_of_model = models.lines.contains(&id);
     for &frame in stack {
@@ -38,7 +40,7 @@ pub(super) fn read_stack(
         frames.is_root(root) || reader.has(StackTrait::HasRoot) || frames.role(root) == Role::Compiled;
     // Hooks that the autograd engine calls begin with the program's own code, too. So the program's own code at the
     // bottom of a stack counts as the program only if no stack of the file goes down to its start.
-    let is_cut = !frames.has_roots && matches!(frames.role(root), Role::Own | Role::Cache);
+    let is_cut = !has_roots && matches!(frames.role(root), Role::Own | Role::Cache);
     reader.finish(starts_program || is_cut)
 }
 
@@ -57,20 +59,17 @@ struct StackReader {
     last_own: Option<(FrameId, u32)>,
     /// How many frames of the program's own there were.
     own_depth: usize,
-    traits: StackTraits,
+    /// The facts so far, without the part.
+    facts: StackFacts,
     /// Whether names of functions say that a model is evaluated, or trained; the innermost that says either decides.
     evaluates: Option<bool>,
-    closure_line: u32,
-    caller: u32,
-    calling_code: u32,
     /// The code of the last frame that is no `Module.__call__`.
     last_code: u32,
-    module_code: u32,
 }
 
 impl StackReader {
     fn has(&self, wanted: StackTrait) -> bool {
-        self.traits.has(wanted)
+        self.facts.traits.has(wanted)
     }
 
     fn read_frame(&mut self, frames: &FactsByFrame, id: FrameId) {
@@ -91,9 +90,9 @@ impl StackReader {
         let is_open = self.part.is_none();
         match role {
             Role::Own | Role::Cache => self.note_own(frames, id, role),
-            Role::Functional => self.traits.add_if(StackTrait::InFunctional, is_open),
+            Role::Functional => self.facts.traits.add_if(StackTrait::InFunctional, is_open),
             Role::Neutral => match frames.hint(id) {
-                NameHint::SetDevice => self.traits.add_if(StackTrait::SetsDevice, is_open),
+                NameHint::SetDevice => self.facts.traits.add_if(StackTrait::SetsDevice, is_open),
                 // A library's loops call models as a program's own do.
                 NameHint::Library(evaluates) => {
                     self.note_caller(frames, id);
@@ -101,33 +100,33 @@ impl StackReader {
                 }
                 _ => {}
             },
-            Role::Start => self.traits.add(StackTrait::HasRoot),
+            Role::Start => self.facts.traits.add(StackTrait::HasRoot),
             Role::Root => {
-                self.traits.add(StackTrait::HasRoot);
+                self.facts.traits.add(StackTrait::HasRoot);
                 self.note_caller(frames, id);
             }
-            Role::CopyDict => self.traits.add(StackTrait::CopiesDict),
-            Role::CopyObject => self.traits.add(StackTrait::CopiesObject),
-            Role::CopyTensor => self.traits.add(StackTrait::CopiesTensor),
+            Role::CopyDict => self.facts.traits.add(StackTrait::CopiesDict),
+            Role::CopyObject => self.facts.traits.add(StackTrait::CopiesObject),
+            Role::CopyTensor => self.facts.traits.add(StackTrait::CopiesTensor),
             Role::Backward => {
                 self.engine_frame.get_or_insert(id);
                 let is_inner = !self.has(StackTrait::HasCheckpoint);
-                self.traits.add(StackTrait::StartsBackward);
-                self.traits.add_if(StackTrait::StartsBackwardInCheckpoint, is_inner);
+                self.facts.traits.add(StackTrait::StartsBackward);
+                self.facts.traits.add_if(StackTrait::StartsBackwardInCheckpoint, is_inner);
             }
             Role::Engine => {
                 self.engine_frame.get_or_insert(id);
-                self.traits.add(StackTrait::HasEngine);
+                self.facts.traits.add(StackTrait::HasEngine);
             }
-            Role::Checkpoint => self.traits.add(StackTrait::HasCheckpoint),
-            Role::Unshard => self.traits.add_if(StackTrait::Unshards, is_open),
+            Role::Checkpoint => self.facts.traits.add(StackTrait::HasCheckpoint),
+            Role::Unshard => self.facts.traits.add_if(StackTrait::Unshards, is_open),
             Role::NoGrad => {
                 // torch decorates a step with `no_grad`, but that is not around what the step's closure does.
                 let is_around = !self.has(StackTrait::WithinStep);
                 let may_train = matches!(self.part, None | Some(CodePart::Call));
-                self.traits.add_if(StackTrait::NoGrad, is_around && may_train);
+                self.facts.traits.add_if(StackTrait::NoGrad, is_around && may_train);
             }
-            Role::EnableGrad => self.traits.add_if(StackTrait::InClosure, 0 < self.own_depth),
+            Role::EnableGrad => self.facts.traits.add_if(StackTrait::InClosure, 0 < self.own_depth),
             _ => {}
         }
     }
@@ -142,28 +141,28 @@ impl StackReader {
         if self.part.is_none() {
             let in_cache = role == Role::Cache && self.own_depth <= MAX_CACHE_DEPTH;
             let is_step = hint == NameHint::Step;
-            self.traits.add_if(StackTrait::InCache, in_cache);
-            self.traits.add_if(StackTrait::InInit, hint == NameHint::Init);
-            self.traits.add_if(StackTrait::InnermostNamedStep, is_step && self.own_depth == 1);
-            self.traits.add_if(StackTrait::AnyNamedStep, is_step);
+            self.facts.traits.add_if(StackTrait::InCache, in_cache);
+            self.facts.traits.add_if(StackTrait::InInit, hint == NameHint::Init);
+            self.facts.traits.add_if(StackTrait::InnermostNamedStep, is_step && self.own_depth == 1);
+            self.facts.traits.add_if(StackTrait::AnyNamedStep, is_step);
             let inits = hint == NameHint::InitWeights;
-            self.traits.add_if(StackTrait::MakesWeights, inits || hint == NameHint::Weights);
-            self.traits.add_if(StackTrait::InitsWeights, inits);
+            self.facts.traits.add_if(StackTrait::MakesWeights, inits || hint == NameHint::Weights);
+            self.facts.traits.add_if(StackTrait::InitsWeights, inits);
         }
         match hint {
             NameHint::Eval => _ = self.evaluates.get_or_insert(true),
             NameHint::Train => _ = self.evaluates.get_or_insert(false),
-            NameHint::Closure => self.traits.add(StackTrait::InClosure),
-            NameHint::Perturb => self.traits.add(StackTrait::Perturbs),
-            NameHint::MayEval => self.traits.add_if(StackTrait::MaybeEval, self.evaluates.is_none()),
+            NameHint::Closure => self.facts.traits.add(StackTrait::InClosure),
+            NameHint::Perturb => self.facts.traits.add(StackTrait::Perturbs),
+            NameHint::MayEval => self.facts.traits.add_if(StackTrait::MaybeEval, self.evaluates.is_none()),
             _ => {}
         }
     }
 
     /// Note a frame outside of modules: these frames together stand for who calls the model.
     fn note_caller(&mut self, frames: &FactsByFrame, id: FrameId) {
-        self.caller = mix(self.caller, id.0);
-        self.calling_code = mix(self.calling_code, frames.code(id));
+        self.facts.caller = mix(self.facts.caller, id.0);
+        self.facts.calling_code = mix(self.facts.calling_code, frames.code(id));
     }
 
     /// The part of the program that a frame shows, if it shows one.
@@ -192,10 +191,10 @@ impl StackReader {
 
     /// Enter a module's call. Names of functions within a model say nothing of the loop around it, so they are forgotten.
     fn enter_call(&mut self, module_code: u32) -> CodePart {
-        self.module_code = module_code;
-        (self.caller, self.calling_code) = (0, 0);
+        self.facts.module_code = module_code;
+        (self.facts.caller, self.facts.calling_code) = (0, 0);
         self.evaluates = None;
-        self.traits.remove(StackTrait::MaybeEval);
+        self.facts.traits.remove(StackTrait::MaybeEval);
         CodePart::Call
     }
 
@@ -203,7 +202,7 @@ impl StackReader {
     fn enter_own_model(&mut self, code: u32, id: FrameId) {
         if self.part.is_none() {
             self.part_frame = Some(id);
-            self.traits.add(StackTrait::InOwnModel);
+            self.facts.traits.add(StackTrait::InOwnModel);
         }
         if self.has(StackTrait::InOwnModel) {
             self.part = Some(self.enter_call(code));
@@ -215,16 +214,16 @@ impl StackReader {
         let is_of_torch = frames.optimizer(id).is_some();
         let has_own = 0 < self.own_depth;
         if is_of_torch && has_own && !self.has(StackTrait::InOwnOptimizer) {
-            self.traits.add(StackTrait::InClosure);
-            self.closure_line = id.0 + 1;
+            self.facts.traits.add(StackTrait::InClosure);
+            self.facts.closure_line = id.0 + 1;
         }
         let in_closure = self.has(StackTrait::InClosure);
         if in_closure {
-            self.traits.remove(StackTrait::NoGrad);
+            self.facts.traits.remove(StackTrait::NoGrad);
         }
         let is_own = self.part.is_none() && has_own && !in_closure;
-        self.traits.add_if(StackTrait::InOwnOptimizer, is_own && !is_of_torch);
-        self.traits.add(StackTrait::WithinStep);
+        self.facts.traits.add_if(StackTrait::InOwnOptimizer, is_own && !is_of_torch);
+        self.facts.traits.add(StackTrait::WithinStep);
         if in_closure && has_own { CodePart::Main } else { CodePart::Step }
     }
 
@@ -247,19 +246,11 @@ impl StackReader {
             decided_by = self.engine_frame.or(self.own_frame);
         }
         let is_checkpointed = self.has(StackTrait::HasCheckpoint) && part == CodePart::Call;
-        self.traits.add_if(StackTrait::Checkpointed, is_checkpointed);
+        self.facts.traits.add_if(StackTrait::Checkpointed, is_checkpointed);
         let is_on_device = self.has(StackTrait::SetsDevice) && self.has(StackTrait::InInit);
-        self.traits.add_if(StackTrait::InitOnDevice, is_on_device);
-        self.traits.add_if(StackTrait::NamedEval, self.evaluates == Some(true));
-        StackFacts {
-            part,
-            decided_by,
-            traits: self.traits,
-            closure_line: self.closure_line,
-            caller: self.caller,
-            calling_code: self.calling_code,
-            module_code: self.module_code,
-        }
+        self.facts.traits.add_if(StackTrait::InitOnDevice, is_on_device);
+        self.facts.traits.add_if(StackTrait::NamedEval, self.evaluates == Some(true));
+        StackFacts { part, decided_by, ..self.facts }
     }
 
     /// Whether `copy.deepcopy` copies a module: it goes through its dict, then its parts, then their tensors.

@@ -64,9 +64,6 @@ pub(in crate::analysis) enum StackTrait {
 pub(in crate::analysis) struct StackTraits(u32);
 
 impl StackTraits {
-    /// The empty set.
-    pub(super) const NONE: Self = Self(0);
-
     /// Whether a trait is in the set.
     #[inline]
     pub(in crate::analysis) const fn has(self, wanted: StackTrait) -> bool {

@@ -4,10 +4,8 @@ use super::activities::{Activities, Activity, Run};
 use super::facts_by_stack::FactsByStack;
 use super::frees::free_event;
 use super::stack_traits::StackTrait;
+use crate::analysis::attribution::thresholds::MIN_AGREEING;
 use crate::model::Timeline;
-
-/// Fewer backwards than this do not show a pattern of steps.
-const MIN_BACKWARDS: usize = 3;
 
 /// A stretch of backward work without a model's call or an optimizer's step in it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -69,11 +67,11 @@ fn step_pattern(stretches: &[BackwardStretch]) -> impl Fn(usize, &BackwardStretc
     let (first, second): (Option<usize>, Option<usize>) = (shown.next(), shown.next());
     // Steps that allocate not only at first are all seen; then dropped gradients mean nothing.
     let are_all_seen =
-        MIN_BACKWARDS <= stretches.len() && stretches.iter().skip(stretches.len() / 2).any(|s| s.has_step);
+        MIN_AGREEING <= stretches.len() && stretches.iter().skip(stretches.len() / 2).any(|s| s.has_step);
     // Each backward but the first leaves gradients to be dropped: a program may keep its first.
     let ended = stretches.len().saturating_sub(1);
     let keeps_first = first == Some(1)
-        && MIN_BACKWARDS <= ended
+        && MIN_AGREEING <= ended
         && stretches.iter().take(ended).skip(1).all(BackwardStretch::shows_step);
     move |at, stretch| match (first, second) {
         _ if are_all_seen => stretch.has_step,

@@ -5,7 +5,7 @@ use super::activity_spans::ActivitySpans;
 use super::facts_by_stack::FactsByStack;
 use super::frees::free_event;
 use super::stack_traits::StackTrait;
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::thresholds::MIN_AGREEING;
 use crate::model::Timeline;
 use foldhash::HashSet;
 
@@ -37,7 +37,7 @@ pub(super) fn writes_parameters(
                     let is_written = gradients.contains(&size);
                     let is_step = stacks.get(timeline.events.stack(made)).has(StackTrait::AnyNamedStep);
                     written.extend(is_written.then_some(size));
-                    if (is_written && is_step) || MIN_AGREEING_SIZES <= written.len() {
+                    if (is_written && is_step) || MIN_AGREEING <= written.len() {
                         return true;
                     }
                 }

@@ -20,7 +20,7 @@ pub(in crate::analysis) fn frame_role(file: &str, name: &str) -> Role {
     if let Some(inner) = path_in_torch(&file) {
         return torch_role(inner, plain);
     }
-    library_role(&file, name)
+    library_role(&file, name, plain)
 }
 
 /// The path of a file within the torch package, if it is in it. Folders are separated by slashes.
@@ -121,7 +121,7 @@ fn torch_folder_role(inner: &str, name: &str) -> Role {
 }
 
 /// The role of a frame of a library around PyTorch, of the interpreter, or of the program itself.
-fn library_role(file: &str, name: &str) -> Role {
+fn library_role(file: &str, name: &str, plain: &str) -> Role {
     let base = file.rsplit('/').next().unwrap_or(file);
     if is_root(file, base, name) {
         return Role::Root;
@@ -134,19 +134,17 @@ fn library_role(file: &str, name: &str) -> Role {
         };
     }
     if let Some(inner) = megatron::path_in_megatron(file) {
-        let plain = name.rsplit('.').next().unwrap_or(name);
         return megatron::megatron_role(inner, plain).unwrap_or(Role::Neutral);
     }
     if let Some(at) = file.rfind("-packages/") {
-        let plain = name.rsplit('.').next().unwrap_or(name);
         return package_role(&file[at + "-packages/".len()..], plain);
     }
     if file.contains("/lib/python3") || file.starts_with("<frozen") || is_recorder(file) {
         return Role::Neutral;
     }
-    let sees_operators = name.rsplit('.').next().is_some_and(|plain| plain.starts_with("__torch_"));
     match is_cache(base, name) {
-        _ if sees_operators => Role::Neutral,
+        // It sees operators.
+        _ if plain.starts_with("__torch_") => Role::Neutral,
         true => Role::Cache,
         false => Role::Own,
     }

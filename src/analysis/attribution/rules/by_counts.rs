@@ -3,38 +3,27 @@
 //! Training keeps equally many blocks of a parameter's size for each parameter. A model that only infers has sizes that are
 //! there once, and others once or more in each of its layers.
 
-use super::placed_blocks::PlacedBlock;
+use super::placed_blocks::{PlacedBlock, PlacedBySize};
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::thresholds::{
-    ADAM_BLOCKS, DIFFERENT_PART, MIN_AGREEING_SIZES, NEGLIGIBLE_PART,
+    ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MIN_AGREEING, NEGLIGIBLE_PART, OUTSIDE_PART, is_nearly_all,
 };
 use crate::analysis::attribution::{Category, RuleId};
 use std::collections::BTreeMap;
 
-/// Fewer layers may be as many as training keeps blocks.
-const MIN_MODEL_LAYERS: usize = 6;
-
 /// In a model that is not trained, a size of a parameter that is in no layer is there at most this often.
 const MAX_OUTSIDE_LAYERS: usize = 2;
-
-/// Activations leave holes between them; weights that are loaded leave at most one part in this many of all bytes.
-const HOLE_PART: i64 = 20;
-
-type BlocksBySize = BTreeMap<i64, Vec<PlacedBlock>>;
 
 /// Claim blocks, in the order of their addresses; `hole_bytes` is free between them. Returns whether they could be told.
 /// Where the order of addresses is shown, it tells more than one number for all.
 pub(super) fn claim(
     placed: &[PlacedBlock],
+    by_size: &PlacedBySize,
     hole_bytes: i64,
     is_order_shown: bool,
     claims: &mut Claims,
 ) -> bool {
-    let mut by_size = BlocksBySize::new();
-    for &block in placed {
-        by_size.entry(block.size).or_default().push(block);
-    }
-    let total = bytes(&by_size);
+    let total = bytes(by_size);
     let matters = |size: i64, count: usize| total / NEGLIGIBLE_PART < size.saturating_mul(count as i64);
     let counts: Vec<usize> = by_size
         .iter()
@@ -44,16 +33,18 @@ pub(super) fn claim(
     let divisor = counts.iter().copied().fold(0, gcd);
     // A multiple of three may be parameters, gradients and momentum, or Adam without gradients.
     let is_training = 0 < divisor && divisor.is_multiple_of(ADAM_BLOCKS) && !divisor.is_multiple_of(3);
-    let has_many_sizes = MIN_AGREEING_SIZES <= counts.len();
+    let has_many_sizes = MIN_AGREEING <= counts.len();
     if !is_order_shown && is_training && has_many_sizes && !are_equal_layers(placed, divisor) {
-        claim_training(&by_size, claims);
+        claim_training(by_size, claims);
         return true;
     }
     let layers = counts.iter().copied().filter(|&count| MAX_OUTSIDE_LAYERS < count).min().unwrap_or(0);
     let fits = |count: &usize| *count <= MAX_OUTSIDE_LAYERS || count % layers.max(1) <= MAX_OUTSIDE_LAYERS;
-    let is_model = counts.contains(&1) && MIN_MODEL_LAYERS <= layers && counts.iter().all(fits);
-    if is_model && hole_bytes <= total / HOLE_PART {
-        claim_layers(placed, &by_size, layers, claims);
+    // Fewer layers may be as many as training keeps blocks.
+    let is_model = counts.contains(&1) && MAX_BLOCKS_PER_PARAMETER < layers && counts.iter().all(fits);
+    // Activations leave holes between them; weights that are loaded leave few.
+    if is_model && hole_bytes <= total / OUTSIDE_PART {
+        claim_layers(placed, by_size, layers, claims);
         return true;
     }
     false
@@ -66,7 +57,7 @@ fn are_equal_layers(placed: &[PlacedBlock], divisor: usize) -> bool {
     let repeat = |parts: usize| {
         let later = large.get(large.len() / parts..).unwrap_or_default();
         let alike = large.iter().zip(later).filter(|(a, b)| a == b).count();
-        later.len() - later.len() / DIFFERENT_PART <= alike
+        is_nearly_all(alike, later.len())
     };
     (2..=divisor).filter(|&parts| divisor.is_multiple_of(parts)).any(repeat)
 }
@@ -75,7 +66,7 @@ fn large_sizes(placed: &[PlacedBlock]) -> Vec<i64> {
     placed.iter().filter(|block| !block.is_small).map(|block| block.size).collect()
 }
 
-fn bytes(by_size: &BlocksBySize) -> i64 {
+fn bytes(by_size: &PlacedBySize) -> i64 {
     let each = by_size.iter().map(|(size, blocks)| size.max(&0).saturating_mul(blocks.len() as i64));
     each.fold(0, i64::saturating_add)
 }
@@ -86,7 +77,7 @@ fn gcd(a: usize, b: usize) -> usize {
 
 /// Claim a gradient for each parameter, and its state in two tensors. Which of the blocks is which is not known; how many
 /// there are of each is.
-fn claim_training(by_size: &BlocksBySize, claims: &mut Claims) {
+fn claim_training(by_size: &PlacedBySize, claims: &mut Claims) {
     for (&size, blocks) in by_size.iter().filter(|(_, blocks)| blocks.len().is_multiple_of(ADAM_BLOCKS)) {
         let own = blocks.len() / ADAM_BLOCKS;
         let known = Blocks { alike: blocks.len(), known: own, known_as: Category::Parameter };
@@ -102,7 +93,7 @@ fn claim_training(by_size: &BlocksBySize, claims: &mut Claims) {
 }
 
 /// Claim all blocks for the model; but equal blocks that lie in a row, as many as there are layers, may be a cache.
-fn claim_layers(placed: &[PlacedBlock], by_size: &BlocksBySize, layers: usize, claims: &mut Claims) {
+fn claim_layers(placed: &[PlacedBlock], by_size: &PlacedBySize, layers: usize, claims: &mut Claims) {
     let mut longest_row: BTreeMap<i64, usize> = BTreeMap::new();
     for row in large_sizes(placed).chunk_by(|a, b| a == b) {
         if let Some(&size) = row.first() {
@@ -110,7 +101,7 @@ fn claim_layers(placed: &[PlacedBlock], by_size: &BlocksBySize, layers: usize, c
             *most = (*most).max(row.len());
         }
     }
-    let verdict = Verdict::new(Category::Parameter, RuleId::LayersRepeat);
+    let verdict = RuleId::LayersRepeat.verdict();
     for (&size, blocks) in by_size {
         let is_of_model = blocks.len() % layers <= MAX_OUTSIDE_LAYERS;
         let in_a_row = longest_row.get(&size).copied().unwrap_or(0);

@@ -2,14 +2,13 @@
 //! is there.
 
 use super::by_counts;
-use super::copies_per_parameter::{CopiesPerParameter, SizeCounts, count_sizes};
-use super::placed_blocks::{PlacedBlock, placed_blocks};
+use super::copies_per_parameter::{CopiesPerParameter, count_parameters};
+use super::placed_blocks::{PlacedBlock, PlacedBySize, placed_blocks, placed_by_size};
 use super::workspaces;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::AllocId;
-use std::collections::BTreeMap;
 
 /// A model that is made on the device leaves at most this many segments of scratch memory between its parameters.
 const MAX_OTHER_SEGMENTS: usize = 3;
@@ -20,26 +19,21 @@ const GAIN_PART: i64 = 2;
 /// Claim the blocks; those of sizes whose number shows nothing stay unknown.
 pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) {
     let ids: Vec<AllocId> = workspaces::without_possible_workspaces(view, ids);
-    let Layout { placed, counts, copies } = best_layout(view, &ids);
+    let Layout { placed, by_size, copies } = best_layout(view, &ids);
     let is_order_shown = view.order.is_shown();
-    if by_counts::claim(&placed, hole_bytes(view), is_order_shown, claims) {
+    if by_counts::claim(&placed, &by_size, hole_bytes(view), is_order_shown, claims) {
         return;
     }
     // Which of several blocks of a size are the parameters, only their order tells.
     let Some(copies) = copies.filter(|_| is_order_shown) else { return };
-    let mut by_size: BTreeMap<i64, Vec<(usize, PlacedBlock)>> = BTreeMap::new();
-    for (at, &block) in placed.iter().enumerate() {
-        by_size.entry(block.size).or_default().push((at, block));
-    }
     for (size, mut blocks) in by_size {
-        let count = counts.get(&size);
-        let Some(own) = count.and_then(|count| count.parameters(copies.each)) else { continue };
-        blocks.sort_by_key(|(at, block)| (!block.is_early, *at));
+        let Some(own) = count_parameters(&blocks, copies.each) else { continue };
+        blocks.sort_by_key(|block| (!block.is_early, block.place));
         let known = Blocks { alike: blocks.len(), known: own, known_as: Category::Parameter };
         let mut later = blocks.split_off(own.min(blocks.len()));
-        later.sort_by_key(|(at, _)| *at);
-        let verdict = Verdict::new(Category::Parameter, RuleId::LiesFirst);
-        for (_, block) in &blocks {
+        later.sort_by_key(|block| block.place);
+        let verdict = RuleId::LiesFirst.verdict();
+        for block in &blocks {
             claims.claim_with_blocks(block.id, verdict, size, known);
         }
         claim_later(&later, own.saturating_mul(copies.gradients), known, claims);
@@ -67,16 +61,16 @@ fn hole_bytes(view: &View<'_>) -> i64 {
 /// Blocks with their places, and the number of copies that follows from it.
 struct Layout {
     placed: Vec<PlacedBlock>,
-    counts: SizeCounts,
+    by_size: PlacedBySize,
     copies: Option<CopiesPerParameter>,
 }
 
 impl Layout {
     fn of(view: &View<'_>, ids: &[AllocId], other_segments: usize) -> Self {
         let placed = placed_blocks(view, ids, other_segments);
-        let counts = count_sizes(&placed);
-        let copies = CopiesPerParameter::of(&placed, &counts);
-        Self { placed, counts, copies }
+        let by_size = placed_by_size(&placed);
+        let copies = CopiesPerParameter::of(&placed, &by_size);
+        Self { placed, by_size, copies }
     }
 
     fn explained_bytes(&self) -> i64 {
@@ -99,11 +93,11 @@ fn best_layout(view: &View<'_>, ids: &[AllocId]) -> Layout {
 }
 
 /// Claim blocks of a parameter's size that are none: `gradients` of them are gradients, the others state.
-fn claim_later(later: &[(usize, PlacedBlock)], gradients: usize, known: Blocks, claims: &mut Claims) {
+fn claim_later(later: &[PlacedBlock], gradients: usize, known: Blocks, claims: &mut Claims) {
     let is_paired = paired_neighbours(later);
     let lone = is_paired.iter().filter(|is_paired| !**is_paired).count();
     let all_are_gradients = later.len() <= gradients;
-    for ((_, block), is_paired) in later.iter().zip(is_paired) {
+    for (block, is_paired) in later.iter().zip(is_paired) {
         // Where gradients and state are both there, only pairs tell them apart.
         let category = match is_paired {
             _ if gradients == 0 => Category::OptimizerState,
@@ -119,11 +113,11 @@ fn claim_later(later: &[(usize, PlacedBlock)], gradients: usize, known: Blocks, 
 
 /// Of each block, whether it lies side by side with another of its size, in pairs: two tensors of state that were set up for
 /// one parameter after the other do.
-fn paired_neighbours(blocks: &[(usize, PlacedBlock)]) -> Vec<bool> {
+fn paired_neighbours(blocks: &[PlacedBlock]) -> Vec<bool> {
     let mut out = vec![false; blocks.len()];
     let mut at = 0;
-    while let (Some((place, block)), Some((next_place, next))) = (blocks.get(at), blocks.get(at + 1)) {
-        let is_pair = place + 1 == *next_place && block.touches(next);
+    while let (Some(block), Some(next)) = (blocks.get(at), blocks.get(at + 1)) {
+        let is_pair = block.touches(next);
         out[at] |= is_pair;
         out[at + 1] |= is_pair;
         at += if is_pair { 2 } else { 1 };

@@ -1,7 +1,7 @@
 //! Allocations that no stack explains, told apart by sizes, lifetimes and order.
 
 use super::{old_pairs, without_stacks, workspaces};
-use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, StackId};
@@ -23,7 +23,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         let would_have_stack =
             view.is_live_at_end(id) && view.has_block_stacks && (!view.is_old(id) || was_recorded_before);
         if would_have_stack && view.stack(id) == StackId::EMPTY {
-            claims.claim(id, Verdict::new(Category::Gradient, RuleId::NoStackAtEnd));
+            claims.claim(id, RuleId::NoStackAtEnd.verdict());
         } else {
             rest.push(id);
         }

@@ -1,10 +1,10 @@
 //! Allocations whose stack says what they are for, by itself or with others of the same line.
 
 use super::kept_per_layer;
+use crate::analysis::attribution::RuleId;
 use crate::analysis::attribution::claims::{Claims, Verdict};
 use crate::analysis::attribution::facts::{Activity, CodePart, StackFacts, StackTrait};
 use crate::analysis::attribution::view::View;
-use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, EventIx, StackId};
 use foldhash::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
             claims.claim(id, verdict);
         }
         if view.has_private_pools && claims.wants_claims_for(id) && view.is_in_private_pool(id) {
-            claims.claim(id, Verdict::new(Category::GraphPool, RuleId::PrivatePool));
+            claims.claim(id, RuleId::PrivatePool.verdict());
         }
     }
 }
@@ -27,31 +27,29 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
 fn verdict(view: &View<'_>, habits: &Habits, id: AllocId) -> Option<Verdict> {
     let stack = view.stack(id);
     let facts = view.facts_of(stack);
-    let (category, rule) = match facts.part {
-        CodePart::FlatBuffer if habits.last_buffer_lines.contains(&stack) => {
-            (Category::Gradient, RuleId::GradientCode)
-        }
-        CodePart::Load | CodePart::FlatBuffer => (Category::Parameter, RuleId::ModuleLoad),
+    let rule = match facts.part {
+        CodePart::FlatBuffer if habits.last_buffer_lines.contains(&stack) => RuleId::GradientCode,
+        CodePart::Load | CodePart::FlatBuffer => RuleId::ModuleLoad,
         CodePart::Call => return Some(in_call(view, habits, id, stack, facts)),
-        CodePart::Backward => (Category::Gradient, RuleId::Autograd),
-        CodePart::Recompute => (Category::Activation, RuleId::Recomputed),
+        CodePart::Backward => RuleId::Autograd,
+        CodePart::Recompute => RuleId::Recomputed,
         CodePart::State | CodePart::Foreach | CodePart::Step => {
             return Some(in_step(view, habits, id, stack, facts.part));
         }
-        CodePart::MainParameters => (Category::OptimizerState, RuleId::StateSetup),
-        CodePart::GradientCopy => (Category::Gradient, RuleId::GradientCode),
-        CodePart::Comm => (Category::Comm, RuleId::CommCode),
-        CodePart::Data => (Category::Input, RuleId::BatchCode),
-        CodePart::Workspace => (Category::Temporary, RuleId::WorkspaceCode),
+        CodePart::MainParameters => RuleId::StateSetup,
+        CodePart::GradientCopy => RuleId::GradientCode,
+        CodePart::Comm => RuleId::CommCode,
+        CodePart::Data => RuleId::BatchCode,
+        CodePart::Workspace => RuleId::WorkspaceCode,
         // The autograd engine's threads run no Python: where others have stacks, it has none.
-        CodePart::Nothing if is_made_in_backward(view, id) => (Category::Gradient, RuleId::NoPython),
+        CodePart::Nothing if is_made_in_backward(view, id) => RuleId::NoPython,
         CodePart::Nothing
         | CodePart::Main
         | CodePart::Restore
         | CodePart::BetweenSteps
         | CodePart::ZeroGrad => return None,
     };
-    Some(Verdict::new(category, rule))
+    Some(rule.verdict())
 }
 
 fn is_made_in_backward(view: &View<'_>, id: AllocId) -> bool {
@@ -63,23 +61,23 @@ fn in_call(view: &View<'_>, habits: &Habits, id: AllocId, stack: StackId, facts:
     let call = view.alloc_event(id).and_then(|made| view.device.call_at(made.0));
     let trains = call.is_some_and(|call| call.trains);
     if !trains && facts.has(StackTrait::InCache) {
-        return Verdict::new(Category::KvCache, RuleId::CacheCode);
+        return RuleId::CacheCode.verdict();
     }
     if !trains && habits.kept_per_layer.contains(&stack) {
-        return Verdict::new(Category::KvCache, RuleId::KeptPerLayer);
+        return RuleId::KeptPerLayer.verdict();
     }
     let rule = if facts.has(StackTrait::InOwnModel) { RuleId::FunctionalCode } else { RuleId::ModuleCall };
-    Verdict::new(Category::Activation, rule)
+    rule.verdict()
 }
 
 fn in_step(view: &View<'_>, habits: &Habits, id: AllocId, stack: StackId, part: CodePart) -> Verdict {
     let rule = if part == CodePart::State { RuleId::StateSetup } else { RuleId::KeptAfterStep };
-    let kept = Verdict::new(Category::OptimizerState, rule);
+    let kept = rule.verdict();
     let Some(made) = view.alloc_event(id) else { return kept };
     let end = view.device.step_spans.end_after(made.0);
     let is_unfinished = || view.device.step_spans.unfinished().is_some_and(|step| step.1 == end);
     match view.free_event(id) {
-        Some(freed) if freed.0 < end => Verdict::new(Category::Temporary, RuleId::GoneWithStep),
+        Some(freed) if freed.0 < end => RuleId::GoneWithStep.verdict(),
         None if part != CodePart::State && is_unfinished() => habits.in_unfinished_step(stack, part),
         _ => kept,
     }
@@ -108,13 +106,9 @@ struct Habits {
 
 impl Habits {
     fn of(view: &View<'_>) -> Self {
-        let unfinished = view.device.step_spans.unfinished();
-        let last_oom = view.timeline.ooms.last();
-        let is_step_cut = unfinished.zip(last_oom).is_some_and(|(step, oom)| step.0 <= oom.event.0);
-        let kept_per_layer = kept_per_layer::stacks(view);
         let mut out = Self {
-            is_step_cut,
-            kept_per_layer,
+            is_step_cut: view.device.step_spans.is_cut(&view.timeline.ooms),
+            kept_per_layer: kept_per_layer::stacks(view),
             last_buffer_lines: last_buffer_lines(view),
             ..Self::default()
         };
@@ -143,9 +137,9 @@ impl Habits {
             _ => kept <= freed || kept == 1,
         };
         if is_temporary {
-            Verdict::new(Category::Temporary, RuleId::UnfinishedStepDrops)
+            RuleId::UnfinishedStepDrops.verdict()
         } else {
-            Verdict::new(Category::OptimizerState, RuleId::UnfinishedStepKeeps)
+            RuleId::UnfinishedStepKeeps.verdict()
         }
     }
 }

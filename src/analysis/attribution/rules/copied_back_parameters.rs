@@ -2,16 +2,11 @@
 
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::{Activity, CodePart, StackTrait};
+use crate::analysis::attribution::thresholds::{MAX_COMPARED, MIN_LAYERS};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, EventIx, StackId};
 use foldhash::{HashMap, HashSet};
-
-/// Fewer parameters that one line frees in a row may be chance.
-const MIN_COPIED_BACK_IN_A_ROW: usize = 4;
-
-/// At most this many candidates are tried for each row, the latest first: earlier ones are copies of earlier iterations.
-const MAX_TRIED_COPIES: usize = 64;
 
 /// Blocks of sizes that parameters have, each line's in the order in which it makes them.
 pub(super) struct ParameterCopies {
@@ -25,10 +20,8 @@ pub(super) struct ParameterCopies {
 impl ParameterCopies {
     /// Find the blocks that may be copies.
     pub(super) fn of(view: &View<'_>, claims: &Claims, parameters: &[AllocId]) -> Self {
-        let runs = view.device.activities.runs.iter();
-        let backwards = runs.filter(|run| run.activity == Activity::Backward).map(|run| run.start);
-        let mut out =
-            Self { by_line: HashMap::default(), by_size: HashMap::default(), backwards: backwards.collect() };
+        let backwards = view.device.activities.starts_of(Activity::Backward);
+        let mut out = Self { by_line: HashMap::default(), by_size: HashMap::default(), backwards };
         if !parameters.iter().any(|&id| view.free_event(id).is_some()) {
             return out;
         }
@@ -54,8 +47,7 @@ impl ParameterCopies {
     /// Whether an allocation is still live after the start of the next backward.
     fn outlives_backward(&self, view: &View<'_>, id: AllocId, made: EventIx) -> bool {
         let next = self.backwards.partition_point(|&backward| backward <= made.0);
-        let next = self.backwards.get(next);
-        next.is_some_and(|&next| view.free_event(id).is_none_or(|freed| next < freed.0))
+        self.backwards.get(next).is_some_and(|&next| view.is_live_until(id, next + 1))
     }
 
     /// Parameters which one line frees in a row, each with the copy that takes its place.
@@ -73,7 +65,7 @@ impl ParameterCopies {
         freed.sort_unstable();
         let stack = |event: EventIx| view.timeline.events.stack(event);
         let rows = freed.chunk_by(|a, b| stack(a.0) != StackId::EMPTY && stack(a.0) == stack(b.0));
-        let rows = rows.filter(|row| MIN_COPIED_BACK_IN_A_ROW <= row.len());
+        let rows = rows.filter(|row| MIN_LAYERS <= row.len());
         let pairs = |row: &[(EventIx, AllocId)]| {
             let copies = self.copies_of_row(view, claims, row)?;
             Some(row.iter().map(|&(_, old)| old).zip(copies.iter().copied()).collect::<Vec<_>>())
@@ -102,7 +94,8 @@ impl ParameterCopies {
             .iter()
             .rev()
             .filter_map(|&(stack, at)| self.by_line.get(&stack)?.get(at..at + row.len()));
-        rows.take(MAX_TRIED_COPIES).find(|copies| {
+        // The latest first: earlier ones are copies of earlier iterations.
+        rows.take(MAX_COMPARED).find(|copies| {
             copies.iter().zip(row).all(|(&copy, &(freed, old))| {
                 view.size(copy) == view.size(old)
                     && !claims.is(copy, Category::Parameter)

@@ -1,61 +1,24 @@
 //! How many blocks there are for each parameter: itself, its gradient, and state of an optimizer.
 
-use super::placed_blocks::PlacedBlock;
+use super::placed_blocks::{PlacedBlock, PlacedBySize};
+use crate::analysis::attribution::thresholds::{
+    ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MAX_COMPARED, MIN_TELLING_BLOCKS, MISSING_PART, SIMILAR_PART,
+    is_nearly_all,
+};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
-/// Training has at most this many blocks for a parameter: itself, its gradient, three tensors of state.
-const MAX_BLOCKS: usize = 5;
-
-/// A number of blocks for each parameter holds if at least this many tenths of the parameters' bytes agree.
-const AGREEING_TENTHS: i64 = 7;
-
-/// Training with more blocks than this for each parameter has its gradients among them: fewer may be state without
-/// gradients.
-const MAX_WITHOUT_GRADIENTS: usize = 3;
-
-/// The order of blocks shows in this many of them; comparing more would take long, as time grows with the square.
-const MAX_COMPARED_BLOCKS: usize = 256;
-
-/// Fewer blocks may be in any order by chance.
-const MIN_LATER: usize = 8;
-
-/// Blocks are state if they come in the order of the parameters but for one in this many.
-const OUT_OF_ORDER_PART: usize = 7;
-
-/// Blocks hold gradients if all but one in this many runs of equal ones have an odd length: two tensors of state for each
-/// parameter come in pairs.
-const EVEN_RUNS_PART: usize = 4;
-
-/// How many blocks of a size there are.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct SizeCount {
-    all: usize,
-    /// How many of them lie where parameters do.
-    early: usize,
+/// How many of the blocks of a size are parameters if there are `each` for every parameter.
+pub(super) fn count_parameters(blocks: &[PlacedBlock], each: usize) -> Option<usize> {
+    let parameters = blocks.len() / each;
+    let is_even = blocks.len().is_multiple_of(each);
+    let early = count_early(blocks);
+    // Some gradients or state may lie among the parameters, but not most of them.
+    (is_even && parameters <= early && early <= 2 * parameters).then_some(parameters)
 }
 
-impl SizeCount {
-    /// How many of them are parameters if there are `each` blocks for every parameter.
-    pub(super) fn parameters(&self, each: usize) -> Option<usize> {
-        let parameters = self.all / each;
-        let is_even = self.all.is_multiple_of(each);
-        // Some gradients or state may lie among the parameters, but not most of them.
-        (is_even && parameters <= self.early && self.early <= 2 * parameters).then_some(parameters)
-    }
-}
-
-pub(super) type SizeCounts = BTreeMap<i64, SizeCount>;
-
-/// Count the blocks of each size.
-pub(super) fn count_sizes(placed: &[PlacedBlock]) -> SizeCounts {
-    let mut out = SizeCounts::new();
-    for block in placed {
-        let count = out.entry(block.size).or_default();
-        count.all += 1;
-        count.early += usize::from(block.is_early);
-    }
-    out
+/// How many blocks lie where parameters do.
+fn count_early(blocks: &[PlacedBlock]) -> usize {
+    blocks.iter().filter(|block| block.is_early).count()
 }
 
 /// The blocks that there are for each parameter.
@@ -71,18 +34,20 @@ pub(super) struct CopiesPerParameter {
 
 impl CopiesPerParameter {
     /// Find the number that most sizes agree on, by their bytes; the blocks are in address order.
-    pub(super) fn of(placed: &[PlacedBlock], counts: &SizeCounts) -> Option<Self> {
+    pub(super) fn of(placed: &[PlacedBlock], by_size: &PlacedBySize) -> Option<Self> {
         let weight = |size: i64, count: usize| size.max(0).saturating_mul(count as i64);
-        let sizes = || counts.iter().filter(|(_, count)| 0 < count.early);
-        let total: i64 = sizes().map(|(&size, count)| weight(size, count.early)).fold(0, i64::saturating_add);
+        let sizes = || by_size.iter().filter(|(_, blocks)| 0 < count_early(blocks));
+        let total: i64 =
+            sizes().map(|(&size, blocks)| weight(size, count_early(blocks))).fold(0, i64::saturating_add);
         let agreeing_bytes = |each: usize| {
-            let agreeing = sizes().filter_map(|(&size, count)| Some(weight(size, count.parameters(each)?)));
+            let agreeing =
+                sizes().filter_map(|(&size, blocks)| Some(weight(size, count_parameters(blocks, each)?)));
             agreeing.fold(0, i64::saturating_add)
         };
         // Of several numbers that explain as much, the least.
         let (parameter_bytes, Reverse(each)) =
-            (1..=MAX_BLOCKS).map(|each| (agreeing_bytes(each), Reverse(each))).max()?;
-        let is_agreed = total / 10 * AGREEING_TENTHS <= parameter_bytes && 1 < each;
+            (1..=MAX_BLOCKS_PER_PARAMETER).map(|each| (agreeing_bytes(each), Reverse(each))).max()?;
+        let is_agreed = total - total / MISSING_PART as i64 <= parameter_bytes && 1 < each;
         is_agreed.then(|| Self {
             each,
             gradients: gradients_of_each(placed, each),
@@ -94,7 +59,8 @@ impl CopiesPerParameter {
 /// How many of the blocks for each parameter are gradients. State is made in the order of the parameters, one tensor or
 /// more of each in turn; gradients come in another order, and in a new one each time.
 fn gradients_of_each(placed: &[PlacedBlock], each: usize) -> usize {
-    if MAX_WITHOUT_GRADIENTS < each {
+    // Fewer may be state without gradients.
+    if ADAM_BLOCKS <= each {
         return 1;
     }
     // Small and large blocks come from different segments: each kind has an order of its own.
@@ -102,11 +68,11 @@ fn gradients_of_each(placed: &[PlacedBlock], each: usize) -> usize {
         let sizes = |is_early: bool| -> Vec<i64> {
             let of_kind =
                 placed.iter().filter(|block| block.is_early == is_early && block.is_small == is_small);
-            of_kind.map(|block| block.size).take(MAX_COMPARED_BLOCKS).collect()
+            of_kind.map(|block| block.size).take(MAX_COMPARED).collect()
         };
         let (parameters, later) = (sizes(true), sizes(false));
         let is_uniform = later.iter().min() == later.iter().max();
-        if is_uniform || later.len() < MIN_LATER {
+        if is_uniform || later.len() < MIN_TELLING_BLOCKS {
             continue;
         }
         let are_gradients = match each {
@@ -121,19 +87,20 @@ fn gradients_of_each(placed: &[PlacedBlock], each: usize) -> usize {
 /// Whether later blocks have the sizes of the parameters in their order, each as often as there is state for one.
 fn are_in_order(parameters: &[i64], later: &[i64], each: usize) -> bool {
     let repeated = parameters.iter().flat_map(|&size| std::iter::repeat_n(size, each - 1));
-    let states: Vec<i64> = repeated.take(MAX_COMPARED_BLOCKS).collect();
+    let states: Vec<i64> = repeated.take(MAX_COMPARED).collect();
     let most = later.len().min(states.len());
-    most - most / OUT_OF_ORDER_PART <= longest_common_subsequence(&states, later)
+    is_nearly_all(longest_common_subsequence(&states, later), most)
 }
 
-/// Whether equal blocks lie side by side in pairs, as two tensors of state of each parameter do.
+/// Whether equal blocks lie side by side in pairs, as two tensors of state of each parameter do: else about all runs of equal ones
+/// have an odd length.
 fn are_paired(later: &[i64]) -> bool {
     let (mut odd, mut runs) = (0, 0);
     for run in later.chunk_by(|a, b| a == b) {
         odd += usize::from(run.len() % 2 == 1);
         runs += 1;
     }
-    runs < MIN_LATER || odd < runs - runs / EVEN_RUNS_PART
+    runs < MIN_TELLING_BLOCKS || odd < runs - runs / SIMILAR_PART
 }
 
 fn longest_common_subsequence(a: &[i64], b: &[i64]) -> usize {

@@ -1,13 +1,11 @@
 //! Buckets of `DistributedDataParallel` that gradients are parts of (`gradient_as_bucket_view`).
 
-use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::Activity;
+use crate::analysis::attribution::thresholds::OUTSIDE_PART;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::AllocId;
-
-/// Gradients of their own are next to none if they are less than one part in this many of the buckets' bytes.
-const OWN_GRADIENTS_PART: i64 = 4;
 
 /// After a backward that leaves next to no gradients of its own, the gradients lie in the buckets
 /// that were there before it. They do until the step that uses them is over.
@@ -23,19 +21,15 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         .filter(|&id| matches!(claims.verdict(id).rule, RuleId::CommCode | RuleId::OldBucket))
         .collect();
     let bucket_bytes = view.bytes(buckets.iter().copied());
-    if view.bytes(kept(Category::Gradient)) < bucket_bytes / OWN_GRADIENTS_PART {
-        for id in buckets {
-            claims.claim(id, Verdict::new(Category::Gradient, RuleId::BucketOfGradients));
-        }
+    if view.bytes(kept(Category::Gradient)) < bucket_bytes / OUTSIDE_PART {
+        claims.claim_all(buckets, RuleId::BucketOfGradients.verdict());
     }
 }
 
 /// The start of the last backward, if no step that comes after it has ended.
 fn unused_backward(view: &View<'_>) -> Option<u32> {
     let runs = &view.device.activities.runs;
-    let is_step_cut = view.timeline.ooms.last().is_some_and(|oom| {
-        runs.last().is_some_and(|run| run.activity == Activity::Step && run.start <= oom.event.0)
-    });
+    let is_step_cut = view.device.step_spans.is_cut(&view.timeline.ooms);
     let is_decisive = |activity| match activity {
         Activity::Backward => true,
         // A step that ran out of memory still needs its gradients.

@@ -2,16 +2,7 @@
 
 use crate::analysis::attribution::Category;
 use crate::analysis::attribution::claims::Claims;
-use crate::analysis::attribution::view::View;
-use crate::model::AllocId;
-use foldhash::HashMap;
-use std::collections::BTreeMap;
-
-/// How many blocks there are of each size.
-pub(super) type CountBySize = HashMap<i64, usize>;
-
-/// Old blocks by size, older addresses first.
-pub(super) type BlocksBySize = BTreeMap<i64, Vec<AllocId>>;
+use crate::analysis::attribution::view::{CountBySize, View};
 
 /// The gradients that stay after a backward: of each size, the most at a time.
 pub(super) fn lasting_gradients(view: &View<'_>, claims: &Claims) -> CountBySize {

@@ -1,6 +1,6 @@
 //! Optimizer state that sizes suggest, but that no optimizer keeps: there would be too much of it.
 
-use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Basis, Category, RuleId};
 use crate::model::AllocId;
@@ -18,8 +18,6 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     };
     let state: Vec<AllocId> = live().filter(is_inferred_state).collect();
     if parameter_bytes.saturating_mul(MAX_STATE_TIMES) < view.bytes(state.iter().copied()) {
-        for id in state {
-            claims.claim(id, Verdict::new(Category::Unknown, RuleId::Implausible));
-        }
+        claims.claim_all(state, RuleId::Implausible.verdict());
     }
 }

@@ -43,15 +43,15 @@ impl<'a> MainCode<'a> {
         let Some(made) = self.view.alloc_event(id) else {
             return self.before_recording(stack);
         };
-        if !self.trains && self.view.has_trait(stack, StackTrait::InCache) {
-            return Verdict::new(Category::KvCache, RuleId::CacheCode);
+        if !self.trains && self.view.facts_of(stack).has(StackTrait::InCache) {
+            return RuleId::CacheCode.verdict();
         }
         if self.weights.makes(self.view, id, self.view.facts_of(stack)) {
-            return Verdict::new(Category::Parameter, RuleId::WeightCode);
+            return RuleId::WeightCode.verdict();
         }
-        match self.view.course.phase_at(Moment::after(made)) {
+        match self.view.course.of_event_before(Moment::after(made)) {
             Phase::Forward if self.is_left_behind(id, made) => Verdict::OPEN,
-            Phase::Forward => Verdict::new(Category::Activation, RuleId::Loss),
+            Phase::Forward => RuleId::Loss.verdict(),
             Phase::Eval => self.after_eval(id, stack, made),
             _ if self.is_input(id, stack, made) && !self.perturbs(stack) => self.input(id),
             Phase::Init | Phase::Data | Phase::Unknown if !self.view.device.calls.is_empty() => {
@@ -65,11 +65,11 @@ impl<'a> MainCode<'a> {
     /// The verdict in a program that calls no model, as far as its stacks show.
     fn without_calls(&self, id: AllocId, stack: StackId) -> Verdict {
         if self.view.is_freed_by_backward(id) {
-            Verdict::new(Category::Activation, RuleId::GoneInBackward)
+            RuleId::GoneInBackward.verdict()
         } else if self.view.free_event(id).is_some() {
-            Verdict::new(Category::Temporary, RuleId::BetweenSteps)
-        } else if self.view.has_trait(stack, StackTrait::InFunctional) {
-            Verdict::new(Category::Activation, RuleId::FunctionalCode)
+            RuleId::BetweenSteps.verdict()
+        } else if self.view.facts_of(stack).has(StackTrait::InFunctional) {
+            RuleId::FunctionalCode.verdict()
         } else {
             Verdict::OPEN
         }
@@ -81,32 +81,29 @@ impl<'a> MainCode<'a> {
         let facts = self.view.facts_of(stack);
         let inits_weights = facts.has(StackTrait::InitsWeights);
         match self.knows_models {
-            _ if facts.has(StackTrait::InFunctional) => {
-                Verdict::new(Category::Activation, RuleId::FunctionalCode)
-            }
-            _ if inits_weights => Verdict::new(Category::Parameter, RuleId::WeightCode),
+            _ if facts.has(StackTrait::InFunctional) => RuleId::FunctionalCode.verdict(),
+            _ if inits_weights => RuleId::WeightCode.verdict(),
             // An `__init__` may make data or weights.
-            true if facts.has(StackTrait::InInit) => Verdict::new(Category::Unknown, RuleId::StackOnly),
-            true => Verdict::new(Category::Input, RuleId::KeptBeforeCalls),
-            false if self.weights.is_named(facts) => Verdict::new(Category::Parameter, RuleId::WeightCode),
-            false => Verdict::new(Category::Unknown, RuleId::StackOnly),
+            true if facts.has(StackTrait::InInit) => RuleId::StackOnly.verdict(),
+            true => RuleId::KeptBeforeCalls.verdict(),
+            false if self.weights.is_named(facts) => RuleId::WeightCode.verdict(),
+            false => RuleId::StackOnly.verdict(),
         }
     }
 
     fn perturbs(&self, stack: StackId) -> bool {
-        self.view.has_trait(stack, StackTrait::Perturbs)
-    }
-
-    /// Whether an allocation is freed only after an event, or never.
-    fn outlives(&self, id: AllocId, event: u32) -> bool {
-        self.view.free_event(id).is_none_or(|freed| event < freed.0)
+        self.view.facts_of(stack).has(StackTrait::Perturbs)
     }
 
     /// Whether an allocation is live when the next call starts, and made by code whose allocations are usually freed soon
     /// after.
     fn is_input(&self, id: AllocId, stack: StackId, made: EventIx) -> bool {
         self.view.device.inputs.makes_inputs(stack) == Some(true)
-            && self.view.device.next_call(made.0).is_none_or(|call| self.outlives(id, call.start))
+            && self
+                .view
+                .device
+                .next_call(made.0)
+                .is_none_or(|call| self.view.is_live_until(id, call.start + 1))
     }
 
     /// The verdict on an input. If it is still there at the end, only other blocks of its line show that it is one.
@@ -115,7 +112,7 @@ impl<'a> MainCode<'a> {
             Some(_) => RuleId::InputOfCall,
             None => RuleId::InputLikeOthers,
         };
-        Verdict::new(Category::Input, rule)
+        rule.verdict()
     }
 
     /// Whether an allocation stays unused although the program went on to call the model again: then it is for no backward.
@@ -136,7 +133,7 @@ impl<'a> MainCode<'a> {
         } else if call.is_some_and(|call| call.keeps_a_graph()) {
             Verdict::new(Category::Activation, RuleId::Result)
         } else {
-            Verdict::new(Category::Other, RuleId::Result)
+            RuleId::Result.verdict()
         }
     }
 
@@ -145,36 +142,36 @@ impl<'a> MainCode<'a> {
         let next = self.view.device.next_call(made.0);
         let freed = self.view.free_event(id);
         if self.view.is_freed_by_backward(id) {
-            Verdict::new(Category::Activation, RuleId::Loss)
+            RuleId::Loss.verdict()
         } else if next.is_some_and(|call| freed.is_some_and(|freed| freed.0 < call.start)) {
-            Verdict::new(Category::Temporary, RuleId::BetweenSteps)
+            RuleId::BetweenSteps.verdict()
         } else if self.view.device.inputs.never_frees(stack)
             || part == CodePart::Restore
             || !self.view.stacks.call_modules()
         {
             Verdict::OPEN
         } else {
-            Verdict::new(Category::Input, RuleId::KeptBeforeCalls)
+            RuleId::KeptBeforeCalls.verdict()
         }
     }
 
     fn between_steps(&self, id: AllocId, stack: StackId, made: EventIx) -> Verdict {
         let next = self.view.device.next_call(made.0);
         let freed = self.view.free_event(id);
-        let outlives_next = next.is_some_and(|call| self.outlives(id, call.start));
+        let outlives_next = next.is_some_and(|call| self.view.is_live_until(id, call.start + 1));
         let inputs = &self.view.device.inputs;
         if (outlives_next || freed.is_none()) && self.perturbs(stack) {
-            Verdict::new(Category::OptimizerState, RuleId::Perturbed)
+            RuleId::Perturbed.verdict()
         } else if inputs.never_frees(stack) {
             Verdict::OPEN
         } else if outlives_next && inputs.precedes_first_by_line(stack) {
             self.input(id)
         } else if self.view.is_freed_by_backward(id) {
-            Verdict::new(Category::Activation, RuleId::Loss)
+            RuleId::Loss.verdict()
         } else if freed.is_none() || outlives_next {
-            Verdict::new(Category::Other, RuleId::KeptOutside)
+            RuleId::KeptOutside.verdict()
         } else {
-            Verdict::new(Category::Temporary, RuleId::BetweenSteps)
+            RuleId::BetweenSteps.verdict()
         }
     }
 }

@@ -18,7 +18,6 @@ mod gradient_sizes;
 mod implausible_state;
 mod kept_per_layer;
 mod main_code;
-mod old_freed;
 #[cfg(test)]
 mod old_freed_tests;
 mod old_like_calls;
@@ -33,13 +32,11 @@ mod parameters_by_gradients_tests;
 mod placed_blocks;
 mod preallocated_caches;
 mod recorded_training;
-mod recreated_state;
 mod replaced_parameters;
 #[cfg(test)]
 mod replaced_parameters_tests;
 #[cfg(test)]
 mod table_tests;
-mod unfinished_step;
 mod weight_code;
 mod without_stacks;
 mod workspaces;

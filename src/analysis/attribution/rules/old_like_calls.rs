@@ -1,18 +1,12 @@
 //! Blocks that are older than the recording, and as large as those that calls of models make within it.
 
-use super::gradient_sizes::CountBySize;
 use crate::analysis::attribution::claims::{Claims, Verdict};
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
-use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::thresholds::{MIN_AGREEING, MISSING_PART};
+use crate::analysis::attribution::view::{CountBySize, View};
 use crate::analysis::attribution::{Category, RuleId};
-use crate::model::AllocId;
+use crate::model::{AllocId, EventIx};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
-
-/// At least this share of the bytes that nothing else explains must be as large as blocks that calls of models make, or are
-/// given, within the recording. An earlier call of the same model leaves nearly all of the same sizes; other data, few of
-/// them.
-const LIKE_CALLS_PERCENT: i64 = 80;
 
 /// Claim the blocks of an earlier call whose graph or results something still refers to. Returns whether they are that.
 pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> bool {
@@ -21,7 +15,7 @@ pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> bo
     let all_bytes = view.bytes(ids.iter().copied());
     let activations = ids.iter().copied().filter(|&id| category(id) == Some(Category::Activation));
     let explained_bytes = view.bytes(activations);
-    if explained_bytes == 0 || explained_bytes < all_bytes / 100 * LIKE_CALLS_PERCENT {
+    if explained_bytes == 0 || explained_bytes < least_bytes(all_bytes) {
         return false;
     }
     for &id in ids {
@@ -30,6 +24,12 @@ pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> bo
         }
     }
     true
+}
+
+/// How many of some bytes must be as large as blocks that calls of models make, or are given, within the recording: an earlier
+/// call of the same model leaves nearly all of the same sizes; other data, few of them.
+fn least_bytes(all_bytes: i64) -> i64 {
+    all_bytes / 100 * (100 - 100 / MISSING_PART as i64)
 }
 
 /// The category of each size of block that calls make, or are given. Made ones come first.
@@ -48,10 +48,7 @@ fn categories_of_calls(view: &View<'_>, claims: &Claims) -> HashMap<i64, Categor
 /// Whether there are as many blocks of each size as one and the same number of calls keeps: parameters have sizes of
 /// activations only by chance.
 pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims) -> bool {
-    let mut old: BTreeMap<i64, usize> = BTreeMap::new();
-    for &id in ids {
-        *old.entry(view.size(id)).or_default() += 1;
-    }
+    let old = view.count_by_size(ids.iter().copied());
     let kept = kept_by_calls(view, claims);
     let calls = view.device.calls.iter().filter(|call| call.trains).count().max(1);
     // By the number of calls that would have kept as many: how many sizes say so, and their bytes.
@@ -67,20 +64,16 @@ pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims)
             *total = total.saturating_add(bytes);
         }
     }
-    let agreeing =
-        by_calls.into_iter().filter(|&(calls, (sizes, _))| 0 < calls && MIN_AGREEING_SIZES <= sizes);
+    let agreeing = by_calls.into_iter().filter(|&(calls, (sizes, _))| 0 < calls && MIN_AGREEING <= sizes);
     let most_bytes = agreeing.map(|(_, (_, bytes))| bytes).max().unwrap_or(0);
-    all_bytes / 100 * LIKE_CALLS_PERCENT <= most_bytes
+    least_bytes(all_bytes) <= most_bytes
 }
 
 /// How many activations of each size outlive the calls of the recording.
 fn kept_by_calls(view: &View<'_>, claims: &Claims) -> CountBySize {
-    let mut kept = CountBySize::default();
-    for (id, made) in view.new_ids() {
+    let is_kept = |&(id, made): &(AllocId, EventIx)| {
         let call = view.device.call_at(made.0).filter(|call| view.is_live_until(id, call.end));
-        if call.is_some() && claims.is(id, Category::Activation) {
-            *kept.entry(view.size(id)).or_default() += 1;
-        }
-    }
-    kept
+        call.is_some() && claims.is(id, Category::Activation)
+    };
+    view.count_by_size(view.new_ids().filter(is_kept).map(|(id, _)| id))
 }

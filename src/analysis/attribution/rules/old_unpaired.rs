@@ -1,13 +1,12 @@
 //! Old blocks that no other block pairs with: by where they lie.
 
-use super::gradient_sizes::CountBySize;
 use super::old_like_calls;
 use super::workspaces;
-use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::RuleId;
+use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::knowledge::Optimizer;
-use crate::analysis::attribution::thresholds::EXCESS_PART;
+use crate::analysis::attribution::thresholds::SIMILAR_PART;
 use crate::analysis::attribution::view::View;
-use crate::analysis::attribution::{Category, RuleId};
 use crate::analysis::segments::address_order::AddressKey;
 use crate::model::allocator_sizes::SMALL_SIZE;
 use crate::model::{AllocId, Segment};
@@ -26,22 +25,25 @@ pub(super) struct Unpaired<'a> {
 }
 
 impl<'a> Unpaired<'a> {
-    pub(super) fn new(view: &'a View<'a>, blocks_with_state: usize) -> Self {
-        Self { view, blocks_with_state, ids: Vec::new(), last_parameters: [None; 2], trained_bytes: 0 }
-    }
-
-    /// Note parameters that are known by their gradients.
-    pub(super) fn note_parameters(&mut self, ids: &[AllocId]) {
-        for &id in ids {
-            let size = self.view.size(id);
-            self.trained_bytes = self.trained_bytes.saturating_add(size);
-            let last = &mut self.last_parameters[size_class(size)];
-            *last = (*last).max(Some(self.view.address_key(id)));
+    /// Blocks beside some trained parameters, which are known by their gradients.
+    pub(super) fn new(
+        view: &'a View<'a>,
+        blocks_with_state: usize,
+        trained: &[AllocId],
+        ids: Vec<AllocId>,
+    ) -> Self {
+        let mut last_parameters = [None; 2];
+        for &id in trained {
+            let last: &mut Option<AddressKey> = &mut last_parameters[size_class(view.size(id))];
+            *last = (*last).max(Some(view.address_key(id)));
         }
-    }
-
-    pub(super) fn add(&mut self, ids: &[AllocId]) {
-        self.ids.extend_from_slice(ids);
+        Self {
+            view,
+            blocks_with_state,
+            ids,
+            last_parameters,
+            trained_bytes: view.bytes(trained.iter().copied()),
+        }
     }
 
     /// Claim the blocks. When parameters were made hardly anything had been freed yet, so blocks behind segments that are
@@ -55,7 +57,7 @@ impl<'a> Unpaired<'a> {
         {
             return;
         }
-        let counts = self.count_by_size();
+        let counts = self.view.count_by_size(self.ids.iter().copied());
         // Parameters that are trained no more keep their state.
         let come_with_state = counts.values().all(|count| count.is_multiple_of(self.blocks_with_state));
         if is_trained && 1 < self.blocks_with_state && come_with_state {
@@ -71,21 +73,13 @@ impl<'a> Unpaired<'a> {
         for &id in self.ids.iter().filter(|id| clear.contains(id)) {
             let is_single = counts.get(&self.view.size(id)) == Some(&1);
             let verdict = match self.is_behind_parameters(id) {
-                true if are_buckets => Verdict::new(Category::Comm, RuleId::OldBucket),
+                true if are_buckets => RuleId::OldBucket.verdict(),
                 true if has_states_of_own_size => continue,
                 _ if is_later(id) && (!is_late_model || is_single) => continue,
-                _ => Verdict::new(Category::Parameter, RuleId::OldUnpaired),
+                _ => RuleId::OldUnpaired.verdict(),
             };
             claims.claim(id, verdict);
         }
-    }
-
-    fn count_by_size(&self) -> CountBySize {
-        let mut counts = CountBySize::default();
-        for &id in &self.ids {
-            *counts.entry(self.view.size(id)).or_default() += 1;
-        }
-        counts
     }
 
     /// The first segment that is empty by now.
@@ -105,7 +99,7 @@ impl<'a> Unpaired<'a> {
     /// Whether the blocks behind the parameters are buckets: about as large as these.
     fn are_buckets_behind(&self) -> bool {
         let behind = self.ids.iter().copied().filter(|&id| self.is_behind_parameters(id));
-        let most = self.trained_bytes.saturating_add(self.trained_bytes / EXCESS_PART);
+        let most = self.trained_bytes.saturating_add(self.trained_bytes / SIMILAR_PART as i64);
         self.view.stacks.uses_ddp && self.view.bytes(behind) <= most
     }
 

@@ -4,15 +4,13 @@
 use super::copied_back_parameters::may_be_mistaken;
 use super::function_blocks::{Fate, FunctionBlock, function_blocks};
 use super::gradient_sizes::lasting_gradients;
-use super::old_pairs::blocks_by_size;
 use super::parameter_sweeps::swept_parameters;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::Activity;
-use crate::analysis::attribution::thresholds::{ADAM_BLOCKS, MIN_AGREEING_SIZES};
-use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::thresholds::{ADAM_BLOCKS, MIN_AGREEING};
+use crate::analysis::attribution::view::{CountBySize, View};
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, EventIx, StackId};
-use foldhash::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The blocks of a line of the program's own, all as large as parameters.
@@ -23,7 +21,7 @@ struct Line {
 
 impl Line {
     /// Whether it keeps more for each parameter than any state is: directions that are tried, or copies of candidates.
-    fn keeps_trials(&self, view: &View<'_>, known: &HashMap<i64, usize>) -> bool {
+    fn keeps_trials(&self, view: &View<'_>, known: &CountBySize) -> bool {
         let kept = self.blocks.iter().filter(|&&(id, _)| view.is_live_at_end(id)).count();
         let parameters: usize = self.sizes.iter().filter_map(|size| known.get(size)).sum();
         ADAM_BLOCKS * parameters <= kept
@@ -36,13 +34,10 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         return;
     }
     let parameters: Vec<AllocId> = view.ids().filter(|&id| claims.is(id, Category::Parameter)).collect();
-    let mut known: HashMap<i64, usize> = HashMap::default();
-    for &id in &parameters {
-        *known.entry(view.size(id)).or_default() += 1;
-    }
+    let mut known = view.count_by_size(parameters.iter().copied());
     // Parameters that are older than the recording are known by their gradients, or by what goes through them.
     let old_kept: Vec<AllocId> = view.old_ids().filter(|&id| view.is_live_at_end(id)).collect();
-    let swept = swept_parameters(view, &blocks_by_size(view, &old_kept));
+    let swept = swept_parameters(view, &view.blocks_by_size(&old_kept));
     for (size, count) in lasting_gradients(view, claims).into_iter().chain(swept) {
         known.entry(size).or_insert(count);
     }
@@ -71,7 +66,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
             if line.keeps_trials(view, &known) { Category::Temporary } else { Category::OptimizerState };
         for &(id, made) in line.blocks.iter().filter(|&&(id, made)| is_open(id) && is_kept(id, made)) {
             let verdict = if is_last && first <= made.0 {
-                Verdict::new(Category::Parameter, RuleId::WrittenByOwnStep)
+                RuleId::WrittenByOwnStep.verdict()
             } else {
                 Verdict::new(kept_as, RuleId::KeptByOwnStep)
             };
@@ -90,7 +85,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
 }
 
 /// The lines all of whose blocks are as large as parameters, in several sizes, scratch aside.
-fn lines_per_parameter(view: &View<'_>, known: &HashMap<i64, usize>) -> BTreeMap<StackId, Line> {
+fn lines_per_parameter(view: &View<'_>, known: &CountBySize) -> BTreeMap<StackId, Line> {
     let mut lines: BTreeMap<StackId, Line> = BTreeMap::new();
     let is_other = |block: &FunctionBlock| !known.contains_key(&view.size(block.id));
     for block in function_blocks(view).iter().filter(|&block| block.fate != Fate::Scratch || !is_other(block))
@@ -101,7 +96,7 @@ fn lines_per_parameter(view: &View<'_>, known: &HashMap<i64, usize>) -> BTreeMap
         line.sizes.insert(view.size(block.id));
     }
     lines.retain(|_, line| {
-        MIN_AGREEING_SIZES <= line.sizes.len() && line.sizes.iter().all(|size| known.contains_key(size))
+        MIN_AGREEING <= line.sizes.len() && line.sizes.iter().all(|size| known.contains_key(size))
     });
     lines
 }

@@ -1,10 +1,9 @@
 //! Lines of the program's own that make blocks as large as parameters: copies, weights that are computed, and state of
 //! an optimizer that is no part of torch.
 
-use super::gradient_sizes::CountBySize;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::StackTrait;
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::thresholds::MIN_AGREEING;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, StackId};
@@ -23,13 +22,13 @@ const OPEN_TO_DOUBT: [RuleId; 5] = [
 /// Claim lines all of whose blocks are as large as parameters.
 pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     let parameters = view.ids().filter(|&id| claims.is(id, Category::Parameter));
-    let parameters = count_by_size(view, parameters);
+    let parameters = view.count_by_size(parameters);
     for ((stack, rule), ids) in doubtful_lines(view, claims) {
-        let of_line = count_by_size(view, ids.iter().copied());
+        let of_line = view.count_by_size(ids.iter().copied());
         if !of_line.keys().all(|size| parameters.contains_key(size)) {
             continue;
         }
-        let has_many_sizes = MIN_AGREEING_SIZES <= of_line.len();
+        let has_many_sizes = MIN_AGREEING <= of_line.len();
         let Some(verdict) = verdict_on_line(view, stack, rule, &ids, has_many_sizes) else { continue };
         for id in ids {
             let size = view.size(id);
@@ -69,20 +68,12 @@ fn verdict_on_line(
             let category = if has_graph { Category::Activation } else { Category::Parameter };
             Some(Verdict::new(category, RuleId::ComputedWeights))
         }
-        _ if has_many_sizes && !view.has_trait(stack, StackTrait::AnyNamedStep) => {
-            Some(Verdict::new(Category::Parameter, RuleId::CopyOfParameters))
+        _ if has_many_sizes && !view.facts_of(stack).has(StackTrait::AnyNamedStep) => {
+            Some(RuleId::CopyOfParameters.verdict())
         }
-        RuleId::KeptOutside | RuleId::Nothing if view.has_trait(stack, StackTrait::InnermostNamedStep) => {
-            Some(Verdict::new(Category::OptimizerState, RuleId::KeptByOwnStep))
+        RuleId::KeptOutside | RuleId::Nothing if view.facts_of(stack).has(StackTrait::InnermostNamedStep) => {
+            Some(RuleId::KeptByOwnStep.verdict())
         }
         _ => None,
     }
-}
-
-fn count_by_size(view: &View<'_>, ids: impl Iterator<Item = AllocId>) -> CountBySize {
-    let mut out = CountBySize::default();
-    for id in ids {
-        *out.entry(view.size(id)).or_default() += 1;
-    }
-    out
 }

@@ -2,9 +2,8 @@
 //! again. Where nothing computes gradients, these show how many parameters there are of each size.
 
 use super::function_blocks::{Fate, function_blocks};
-use super::gradient_sizes::{BlocksBySize, CountBySize};
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
-use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::thresholds::MIN_AGREEING;
+use crate::analysis::attribution::view::{BlocksBySize, CountBySize, View};
 use crate::model::StackId;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -33,7 +32,7 @@ fn sweep(sizes: &[i64]) -> Option<CountBySize> {
     for &size in sizes.get(..period)? {
         *out.entry(size).or_default() += 1;
     }
-    (2 * period <= sizes.len() && MIN_AGREEING_SIZES <= out.len()).then_some(out)
+    (2 * period <= sizes.len() && MIN_AGREEING <= out.len()).then_some(out)
 }
 
 /// The length after which a sequence repeats itself.

@@ -1,13 +1,11 @@
 //! Parameters that were not made as parts of modules, found by the gradients that they have.
 
-use super::gradient_sizes::{CountBySize, lasting_gradients};
+use super::gradient_sizes::lasting_gradients;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::{CodePart, StackTrait};
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
-use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::view::{CountBySize, View};
 use crate::analysis::attribution::{Category, RuleId};
-use crate::model::{AllocId, StackId};
-use foldhash::{HashMap, HashSet};
+use crate::model::AllocId;
 
 /// Look again at what the program's own code made before the first backward.
 pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
@@ -25,12 +23,12 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
             *left -= 1;
             let known = gradients.get(&size).copied().unwrap_or_default();
             let blocks = Blocks { alike: known, known, known_as: Category::Gradient };
-            let verdict = Verdict::new(Category::Parameter, RuleId::HasGradient);
+            let verdict = RuleId::HasGradient.verdict();
             claims.claim_with_blocks(id, verdict, size, blocks);
         } else if facts.has(StackTrait::InitOnDevice)
             || (facts.has(StackTrait::InInit) && inits_make_parameters)
         {
-            claims.claim(id, Verdict::new(Category::Parameter, RuleId::InitOnDevice));
+            claims.claim(id, RuleId::InitOnDevice.verdict());
         }
     }
 }
@@ -59,17 +57,13 @@ fn early_own_blocks(view: &View<'_>, claims: &Claims, limit: u32, wanted: &Count
         |id: AllocId| matches!(view.facts_of(view.stack(id)).part, CodePart::Main | CodePart::Restore);
     let early = view.new_ids().take_while(|&(_, made)| made.0 < limit).map(|(id, _)| id);
     let early: Vec<AllocId> = early.filter(|&id| of_own_code(id) && view.is_live_until(id, limit)).collect();
-    let mut sizes: HashMap<StackId, HashSet<i64>> = HashMap::default();
-    for &id in early.iter().filter(|&&id| wanted.contains_key(&view.size(id))) {
-        sizes.entry(view.stack(id)).or_default().insert(view.size(id));
-    }
-    let makes_many =
-        |id: AllocId| sizes.get(&view.stack(id)).is_some_and(|sizes| MIN_AGREEING_SIZES <= sizes.len());
+    let of_wanted_size = early.iter().copied().filter(|&id| wanted.contains_key(&view.size(id)));
+    let makes_many = view.stacks_of_several_sizes(of_wanted_size);
     let may_be_mistaken = |id: AllocId| {
         let Verdict { category, rule } = claims.verdict(id);
         match rule {
             RuleId::Nothing => true,
-            RuleId::InputOfCall | RuleId::InputLikeOthers => makes_many(id),
+            RuleId::InputOfCall | RuleId::InputLikeOthers => makes_many.contains(&view.stack(id)),
             _ => matches!(category, Category::Input | Category::Other | Category::Temporary),
         }
     };

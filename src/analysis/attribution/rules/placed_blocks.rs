@@ -4,12 +4,15 @@ use crate::analysis::attribution::view::View;
 use crate::model::allocator_sizes::{MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
 use crate::model::{AllocId, Block, Segment};
 use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// A live block of unknown purpose.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlacedBlock {
     pub(super) id: AllocId,
     pub(super) size: i64,
+    /// Its number among all such blocks, older ones first.
+    pub(super) place: usize,
     pub(super) is_small: bool,
     /// Whether nothing shows that something had been freed before it was made.
     pub(super) is_early: bool,
@@ -18,10 +21,22 @@ pub(super) struct PlacedBlock {
 }
 
 impl PlacedBlock {
-    /// Whether another block follows directly.
+    /// Whether another block of unknown purpose follows directly.
     pub(super) fn touches(&self, next: &Self) -> bool {
-        self.end == next.start
+        self.place + 1 == next.place && self.end == next.start
     }
+}
+
+/// Blocks by size, each in the order of their places.
+pub(super) type PlacedBySize = BTreeMap<i64, Vec<PlacedBlock>>;
+
+/// Some blocks by size.
+pub(super) fn placed_by_size(placed: &[PlacedBlock]) -> PlacedBySize {
+    let mut out = PlacedBySize::new();
+    for &block in placed {
+        out.entry(block.size).or_default().push(block);
+    }
+    out
 }
 
 /// The sizes of segments that blocks share: of small blocks, and of large ones.
@@ -66,6 +81,7 @@ pub(super) fn placed_blocks(view: &View<'_>, ids: &[AllocId], other_segments: us
             out.push(PlacedBlock {
                 id,
                 size: view.size(id),
+                place: out.len(),
                 is_small: block.size <= SMALL_SIZE,
                 is_early: !is_behind_hole,
                 start: block.addr,

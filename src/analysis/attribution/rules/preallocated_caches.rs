@@ -3,11 +3,10 @@
 
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::{CodePart, StackTrait};
-use crate::analysis::attribution::thresholds::{MIN_AGREEING_SIZES, MIN_LAYERS};
+use crate::analysis::attribution::thresholds::MIN_LAYERS;
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, StackId};
-use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
 /// Claim equal blocks as caches.
@@ -34,7 +33,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     for (size, ids) in by_size {
         let blocks = Blocks { alike: ids.len(), known: ids.len(), known_as: Category::KvCache };
         for id in ids {
-            let verdict = Verdict::new(Category::KvCache, RuleId::EqualBlocks);
+            let verdict = RuleId::EqualBlocks.verdict();
             claims.claim_with_blocks(id, verdict, size, blocks);
         }
     }
@@ -43,16 +42,14 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
 /// The allocations after the last parameter that a module, or a line of the program's own that makes several sizes, made and
 /// that stays; none where the program has neither.
 fn after_parameters(view: &View<'_>, claims: &Claims) -> impl Iterator<Item = AllocId> + use<> {
-    let mut sizes: HashMap<StackId, HashSet<i64>> = HashMap::default();
-    for id in view.ids().filter(|&id| claims.is_by(id, RuleId::WeightCode)) {
-        sizes.entry(view.stack(id)).or_default().insert(view.size(id));
-    }
-    let makes_several = |id| sizes.get(&view.stack(id)).is_some_and(|of| MIN_AGREEING_SIZES <= of.len());
+    let mut of_weights = view.ids().filter(|&id| claims.is_by(id, RuleId::WeightCode)).peekable();
+    let has_weights = of_weights.peek().is_some();
+    let makes_several = view.stacks_of_several_sizes(of_weights);
     let is_parameter = |id: &AllocId| match claims.verdict(*id).rule {
         RuleId::ModuleLoad => view.free_event(*id).is_none(),
-        RuleId::WeightCode => makes_several(*id),
+        RuleId::WeightCode => makes_several.contains(&view.stack(*id)),
         _ => false,
     };
     let last = view.ids().rev().find(is_parameter);
-    view.ids().skip(last.map_or(if sizes.is_empty() { 0 } else { usize::MAX }, |id| id.index() + 1))
+    view.ids().skip(last.map_or(if has_weights { usize::MAX } else { 0 }, |id| id.index() + 1))
 }

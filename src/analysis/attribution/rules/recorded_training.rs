@@ -1,23 +1,17 @@
 //! The training that was under way when the recording began, as far as the recorded part shows it: how many blocks of each
 //! size it keeps for a parameter.
 
-use super::gradient_sizes::{BlocksBySize, CountBySize, lasting_gradients};
+use super::gradient_sizes::lasting_gradients;
 use super::parameter_sweeps::swept_parameters;
 use crate::analysis::attribution::Category;
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::Activity;
 use crate::analysis::attribution::knowledge::Optimizer;
-use crate::analysis::attribution::thresholds::{ADAM_BLOCKS, NEGLIGIBLE_PART};
-use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::thresholds::{ADAM_BLOCKS, NEGLIGIBLE_PART, OUTSIDE_PART};
+use crate::analysis::attribution::view::{BlocksBySize, CountBySize, View};
 use crate::analysis::segments::address_order::AddressKey;
 use crate::model::AllocId;
 use crate::model::allocator_sizes::SMALL_SIZE;
-
-/// Tensors of state for each parameter where the optimizer does not show: Adam and its like are the usual ones.
-const USUAL_STATES: usize = 2;
-
-/// A second model before all state is recognized if at most one block in this many lies in the other half.
-const MISPLACED_PART: usize = 20;
 
 /// The purposes of the blocks of one size, in the order of their addresses. Parameters come first, as they were made first;
 /// what is left after the gradients is state.
@@ -58,12 +52,14 @@ impl<'a> RecordedTraining<'a> {
         let gradients = lasting_gradients(view, claims);
         let parameters =
             if gradients.is_empty() { swept_parameters(view, by_size) } else { gradients.clone() };
+        let new = || view.new_ids().map(|(id, _)| id);
         let passing_gradients = if gradients.is_empty() {
-            count_new(view, |id| claims.is(id, Category::Gradient))
+            view.count_by_size(new().filter(|&id| claims.is(id, Category::Gradient)))
         } else {
             CountBySize::default()
         };
-        let is_new_state = |id| claims.is(id, Category::OptimizerState) && view.free_event(id).is_none();
+        let is_new_state =
+            |&id: &AllocId| claims.is(id, Category::OptimizerState) && view.free_event(id).is_none();
         let known_states = view.stacks.optimizers.iter().filter_map(|optimizer| match optimizer {
             Optimizer::StatesPerParameter(states) => Some(*states),
             _ => None,
@@ -72,7 +68,7 @@ impl<'a> RecordedTraining<'a> {
         let shows_gradients = !gradients.is_empty() || !passing_gradients.is_empty();
         Self {
             view,
-            new_state: count_new(view, is_new_state),
+            new_state: view.count_by_size(new().filter(is_new_state)),
             states,
             is_flat: are_gradients_flat(&gradients, by_size),
             steps_within_backward: steps_within_backward(view),
@@ -86,7 +82,7 @@ impl<'a> RecordedTraining<'a> {
 
     /// Whether nothing shows any gradients.
     pub(super) fn shows_no_gradients(&self) -> bool {
-        self.gradients.is_empty() && self.passing_gradients.is_empty() && !self.uses_ddp()
+        self.gradients.is_empty() && self.passing_gradients.is_empty() && !self.view.stacks.uses_ddp
     }
 
     /// Blocks for each parameter that is trained: itself and its state; 1 where the optimizer is not known.
@@ -101,15 +97,12 @@ impl<'a> RecordedTraining<'a> {
         self.view.order.is_shown() && (!are_swept || self.view.stacks.call_modules())
     }
 
-    fn uses_ddp(&self) -> bool {
-        self.view.stacks.uses_ddp
-    }
-
     /// Split `count` blocks of one size into purposes; `None` where nothing pairs with them.
     pub(super) fn split(&self, size: i64, count: usize) -> Option<SizeSplit> {
         // State that a step makes anew is none of the old blocks.
         let is_made_anew = self.new_state.contains_key(&size);
-        let states = if is_made_anew { 0 } else { self.states.unwrap_or(USUAL_STATES) };
+        // Where the optimizer does not show, it is one of the usual ones: Adam and its like.
+        let states = if is_made_anew { 0 } else { self.states.unwrap_or(ADAM_BLOCKS - 2) };
         let gradients = self.parameters.get(&size).copied().filter(|&gradients| 0 < gradients);
         // Where gradients are parts of larger blocks, one of a parameter's size is a coincidence.
         let is_sure = |gradients: usize| !self.is_flat || count == gradients.saturating_mul(states + 1);
@@ -119,14 +112,14 @@ impl<'a> RecordedTraining<'a> {
         }
         let each = match self.passing_gradients.contains_key(&size) {
             // With DistributedDataParallel the gradients are parts of its buckets.
-            true if self.uses_ddp() => states + 1,
+            true if self.view.stacks.uses_ddp => states + 1,
             true if count.is_multiple_of(states + 2) => states + 2,
             _ if (self.is_flat && 1 < states) || 1 < self.guessed || gradients.is_some() => states + 1,
             _ => return None,
         };
         let parameters = count / each;
         // A bucket may happen to be as large as a parameter.
-        let buckets = if self.uses_ddp() && 0 < parameters { count % each } else { 0 };
+        let buckets = if self.view.stacks.uses_ddp && 0 < parameters { count % each } else { 0 };
         (count - buckets).is_multiple_of(each).then(|| SizeSplit {
             parameters,
             buckets,
@@ -145,18 +138,9 @@ impl<'a> RecordedTraining<'a> {
             None => each.saturating_sub(1),
         };
         let left = count.saturating_sub(states.saturating_mul(gradients));
-        let buckets = if self.uses_ddp() { left % gradients } else { 0 };
+        let buckets = if self.view.stacks.uses_ddp { left % gradients } else { 0 };
         SizeSplit { parameters: (left - buckets).min(count), gradients: 0, buckets }
     }
-}
-
-/// Count allocations of the recording by size.
-fn count_new(view: &View<'_>, is_counted: impl Fn(AllocId) -> bool) -> CountBySize {
-    let mut out = CountBySize::default();
-    for (id, _) in view.new_ids().filter(|&(id, _)| is_counted(id)) {
-        *out.entry(view.size(id)).or_default() += 1;
-    }
-    out
 }
 
 /// Whether most bytes of gradients have no parameters of their size, or fewer than gradients.
@@ -197,7 +181,7 @@ fn has_copy_first(view: &View<'_>, by_size: &BlocksBySize, gradients: &CountBySi
     let in_first_half = |size: &i64| first_half.get(size).copied().unwrap_or_default();
     let sizes = by_size.iter().filter(is_four);
     let misplaced: usize = sizes.map(|(size, ids)| in_first_half(size).abs_diff(ids.len() / 2)).sum();
-    misplaced <= blocks.len() / MISPLACED_PART
+    misplaced <= blocks.len() / OUTSIDE_PART as usize
 }
 
 /// Whether anything speaks for training: a step, or that nothing shows at all what is going on.

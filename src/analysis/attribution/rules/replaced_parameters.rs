@@ -1,18 +1,14 @@
 //! Tensors that take the place of parameters: `p.data = p.data * m + q.data * (1 - m)`.
 
 use super::copied_back_parameters::{ParameterCopies, may_be_mistaken};
-use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::CodePart;
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::thresholds::{MIN_AGREEING, NEARBY_EVENTS};
 use crate::analysis::attribution::view::View;
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, Moment, StackId};
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
-
-/// A tensor that takes the place of a parameter is made at most this many events before the parameter is freed: between
-/// the two lie the temporaries of one expression.
-const MAX_EVENTS_BETWEEN: u32 = 8;
 
 /// If a parameter is freed just after the program's own code has made a block of its size
 /// that stays, that block is the parameter from then on; and so is the block that takes its place.
@@ -27,7 +23,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         let mut pairs = copies.copied_back(view, claims, &open);
         pairs.extend(replaced);
         for &(old, new) in &pairs {
-            let verdict = Verdict::new(Category::Parameter, RuleId::ReplacesParameter);
+            let verdict = RuleId::ReplacesParameter.verdict();
             claims.claim_replacement(new, verdict, old);
         }
         open = pairs.into_iter().map(|(_, new)| new).collect();
@@ -45,7 +41,7 @@ fn replaced_in_place(view: &View<'_>, claims: &Claims, open: &[AllocId]) -> BTre
         found.push((id, successor, stack));
     }
     let is_sure = |stack| {
-        let are_many = in_a_row.get(&stack).is_some_and(|&count| MIN_AGREEING_SIZES <= count);
+        let are_many = in_a_row.get(&stack).is_some_and(|&count| MIN_AGREEING <= count);
         view.facts_of(stack).part == CodePart::Main || are_many
     };
     let mut taken: HashSet<AllocId> = HashSet::default();
@@ -53,14 +49,15 @@ fn replaced_in_place(view: &View<'_>, claims: &Claims, open: &[AllocId]) -> BTre
     sure.map(|(id, successor, _)| (id, successor)).collect()
 }
 
-/// The last block of a parameter's size that was made just before the parameter was freed, and stays.
+/// The last block of a parameter's size that was made just before the parameter was freed, and stays: between the two lie the
+/// temporaries of one expression.
 fn successor(view: &View<'_>, claims: &Claims, id: AllocId) -> Option<AllocId> {
     let lifetimes = &view.timeline.lifetimes;
     let (freed, size) = (view.free_event(id)?, view.size(id));
-    let window = Moment(freed.0.saturating_sub(MAX_EVENTS_BETWEEN));
+    let window = Moment(freed.0.saturating_sub(NEARBY_EVENTS));
     let stays = |other| {
         let end = view.free_event(other);
-        end.is_none_or(|end| freed.0.saturating_add(MAX_EVENTS_BETWEEN) < end.0)
+        end.is_none_or(|end| freed.0.saturating_add(NEARBY_EVENTS) < end.0)
     };
     let is_of_line = |other| {
         let stack = view.stack(other);

@@ -4,7 +4,7 @@ use super::function_blocks::{Fate, FunctionBlock, function_blocks};
 use crate::analysis::attribution::RuleId;
 use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::facts::{StackFacts, StackTrait};
-use crate::analysis::attribution::thresholds::MIN_AGREEING_SIZES;
+use crate::analysis::attribution::thresholds::MIN_AGREEING;
 use crate::analysis::attribution::view::View;
 use crate::model::{AllocId, StackId};
 use foldhash::{HashMap, HashSet};
@@ -45,7 +45,7 @@ impl WeightCode {
         let makes_weights = |(code, sizes): &(u32, HashSet<i64>)| {
             // Blocks as large as parameters of modules are copies, or buffers for them.
             let are_own = sizes.iter().any(|size| !by_modules.contains(size));
-            MIN_AGREEING_SIZES <= sizes.len() && are_own && !others.contains(code)
+            MIN_AGREEING <= sizes.len() && are_own && !others.contains(code)
         };
         let functions = kept.into_iter().filter(makes_weights).map(|(code, _)| code).collect();
         Self { functions, first_work, have_modules: view.stacks.have_modules() }

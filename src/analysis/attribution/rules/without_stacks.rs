@@ -2,19 +2,15 @@
 //! of later blocks as large as these, gradients and state are told apart by their order.
 
 use super::announced_steps;
-use super::gradient_sizes::{CountBySize, lasting_gradients};
-use super::unfinished_step::UnfinishedStep;
+use super::gradient_sizes::lasting_gradients;
 use crate::analysis::attribution::claims::{Blocks, Claims, Verdict};
 use crate::analysis::attribution::facts::{SCRATCH_EVENTS, leading_parameters};
 use crate::analysis::attribution::structure::Phase;
-use crate::analysis::attribution::thresholds::EXCESS_PART;
-use crate::analysis::attribution::view::View;
+use crate::analysis::attribution::thresholds::{MAX_BLOCKS_PER_PARAMETER, SIMILAR_PART};
+use crate::analysis::attribution::view::{CountBySize, View};
 use crate::analysis::attribution::{Category, RuleId};
 use crate::model::AllocId;
 use foldhash::HashMap;
-
-/// Training keeps at most this many more blocks for each parameter: a gradient and three tensors of state.
-const MAX_KEPT_PER_PARAMETER: usize = 4;
 
 /// Gradients are dropped in every iteration if, among the first later blocks, more than one part in this many of the
 /// parameters' bytes is freed. A copy of the model that is not trained has no gradients.
@@ -60,29 +56,30 @@ pub(super) fn claim(view: &View<'_>, new: &[AllocId], claims: &mut Claims) {
     if new.is_empty() || (has_stacks && !shows_engine) {
         return;
     }
-    let old = OldBlocks::of(view, claims);
-    let mut groups = old.groups;
+    let mut groups = SizeGroups::default();
+    for id in view.old_ids().filter(|&id| claims.is(id, Category::Parameter)) {
+        groups.entry(view.size(id)).or_default().parameters += 1;
+    }
     // If parameters are older, what the recording sees being made are none.
     let first_count = if groups.is_empty() { count_leading_parameters(view, new) } else { 0 };
     let (first, rest) = new.split_at(first_count.min(new.len()));
     for &id in first.iter().filter(|&&id| view.free_event(id).is_none()) {
-        claims.claim(id, Verdict::new(Category::Parameter, RuleId::MadeFirst));
+        claims.claim(id, RuleId::MadeFirst.verdict());
         groups.entry(view.size(id)).or_default().parameters += 1;
     }
-    let found = if shows_engine {
+    let (kept, purpose) = if shows_engine {
         let gradients = lasting_gradients(view, claims);
-        let kept = claim_beside_engine(view, rest, &mut groups, &gradients, claims);
-        (kept, KeptBlocks::State)
+        (claim_beside_engine(view, rest, &mut groups, &gradients, claims), KeptBlocks::State)
     } else {
-        let later = claim_by_lifetimes(view, rest, &mut groups, claims);
-        let purpose = if later.has_announced_state {
+        let has_old_state = view.old_ids().any(|id| claims.is(id, Category::OptimizerState));
+        let (kept, has_announced_state) = claim_by_lifetimes(view, rest, &mut groups, claims);
+        let purpose = if has_announced_state {
             KeptBlocks::Gradients
         } else {
-            purpose_of_kept(view, &later.kept, &groups, old.has_state)
+            purpose_of_kept(view, &kept, &groups, has_old_state)
         };
-        (later.kept, purpose)
+        (kept, purpose)
     };
-    let (kept, purpose) = found;
     claim_kept(view, &kept, &groups, &purpose, claims);
     if !shows_engine {
         announced_steps::refine(view, new, claims);
@@ -95,28 +92,6 @@ fn count_leading_parameters(view: &View<'_>, new: &[AllocId]) -> usize {
         Some(freed.0.saturating_sub(view.timeline.lifetimes.start(id).0))
     };
     leading_parameters(new.iter().map(life))
-}
-
-/// The blocks that are older than the recording.
-struct OldBlocks {
-    /// The sizes of parameters.
-    groups: SizeGroups,
-    /// Whether any of them is state.
-    has_state: bool,
-}
-
-impl OldBlocks {
-    fn of(view: &View<'_>, claims: &Claims) -> Self {
-        let mut out = Self { groups: SizeGroups::default(), has_state: false };
-        for id in view.old_ids() {
-            match claims.verdict(id).category {
-                Category::Parameter => out.groups.entry(view.size(id)).or_default().parameters += 1,
-                Category::OptimizerState => out.has_state = true,
-                _ => {}
-            }
-        }
-        out
-    }
 }
 
 /// Claim later blocks where stacks show the autograd engine, which makes the gradients. Returns the blocks that pair with
@@ -142,23 +117,16 @@ fn claim_beside_engine(
     kept
 }
 
-/// The later blocks that no event explains.
-struct LaterBlocks {
-    /// Blocks as large as parameters that are never freed.
-    kept: Vec<AllocId>,
-    /// Whether an announced step left state.
-    has_announced_state: bool,
-}
-
-/// Claim later blocks by announced steps and by whether they are freed.
+/// Claim later blocks by announced steps and by whether they are freed. Returns the blocks that pair with parameters and are
+/// kept, and whether an announced step left state.
 fn claim_by_lifetimes(
     view: &View<'_>,
     later: &[AllocId],
     groups: &mut SizeGroups,
     claims: &mut Claims,
-) -> LaterBlocks {
-    let mut out = LaterBlocks { kept: Vec::new(), has_announced_state: false };
-    let unfinished = UnfinishedStep::of(view);
+) -> (Vec<AllocId>, bool) {
+    let (mut kept, mut has_announced_state) = (Vec::new(), false);
+    let unfinished = announced_steps::UnfinishedStep::of(view);
     for &id in later {
         let freed = view.free_event(id);
         let made = view.timeline.lifetimes.start(id).0;
@@ -169,29 +137,29 @@ fn claim_by_lifetimes(
             group.dropped += usize::from(group.later <= group.parameters && freed.is_some());
         }
         if let Some(verdict) = announced_steps::verdict(view, unfinished.as_ref(), id) {
-            out.has_announced_state |= verdict.category == Category::OptimizerState;
+            has_announced_state |= verdict.category == Category::OptimizerState;
             claims.claim(id, verdict);
             continue;
         }
         match (group, freed) {
             (Some(group), None) => {
                 group.kept += 1;
-                out.kept.push(id);
+                kept.push(id);
             }
             (Some(_), Some(_)) => {
-                claims.claim(id, Verdict::new(Category::Gradient, RuleId::PairsAndGoes));
+                claims.claim(id, RuleId::PairsAndGoes.verdict());
             }
             (None, _) => claim_activation_of_pass(view, id, claims),
         }
     }
-    out
+    (kept, has_announced_state)
 }
 
 /// Claim an allocation that is made in a forward or a backward, as far as steps that torch announced tell.
 fn claim_activation_of_pass(view: &View<'_>, id: AllocId, claims: &mut Claims) {
-    let phase = view.course.phase_at(view.timeline.lifetimes.start(id));
+    let phase = view.course.of_event_before(view.timeline.lifetimes.start(id));
     if matches!(phase, Phase::Forward | Phase::Backward | Phase::Eval) {
-        claims.claim(id, Verdict::new(Category::Activation, RuleId::PairsWithNothing));
+        claims.claim(id, RuleId::PairsWithNothing.verdict());
     }
 }
 
@@ -207,7 +175,8 @@ fn claim_kept(
     for &id in kept {
         let size = view.size(id);
         let group = groups.get(&size).copied().unwrap_or_default();
-        let are_too_many = group.parameters.saturating_mul(MAX_KEPT_PER_PARAMETER) < group.kept;
+        let most = group.parameters.saturating_mul(MAX_BLOCKS_PER_PARAMETER);
+        let are_too_many = most < group.parameters + group.kept;
         if matches!(purpose, KeptBlocks::Chance) || are_too_many {
             claim_activation_of_pass(view, id, claims);
             continue;
@@ -248,7 +217,7 @@ fn purpose_of_kept(
     {
         let is_since = |&id: &AllocId| second.start.0 <= view.timeline.lifetimes.start(id).0;
         let since_bytes = view.bytes(kept.iter().copied().filter(is_since));
-        let most_bytes = parameter_bytes.saturating_add(parameter_bytes / EXCESS_PART);
+        let most_bytes = parameter_bytes.saturating_add(parameter_bytes / SIMILAR_PART as i64);
         if since_bytes <= most_bytes {
             return KeptBlocks::GradientsFrom(second.start.0);
         }

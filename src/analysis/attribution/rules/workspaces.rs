@@ -1,8 +1,8 @@
 //! Workspaces that cuBLAS keeps for good, one for each stream, where no C++ frame names them.
 
-use crate::analysis::attribution::claims::{Claims, Verdict};
+use crate::analysis::attribution::RuleId;
+use crate::analysis::attribution::claims::Claims;
 use crate::analysis::attribution::view::View;
-use crate::analysis::attribution::{Category, RuleId};
 use crate::model::{AllocId, StackId};
 use foldhash::HashSet;
 
@@ -15,8 +15,6 @@ const CAPABILITY_9_BYTES: i64 = (8 * 4096) << 10;
 
 /// The workspace for cuBLASLt, in bytes.
 const CUBLAS_LT_BYTES: i64 = 1 << 20;
-
-const SIZES_BYTES: [i64; 3] = [DEFAULT_BYTES, CAPABILITY_9_BYTES, CUBLAS_LT_BYTES];
 
 /// At most this many blocks of [`CAPABILITY_9_BYTES`] may be workspaces: one for the forward's thread, and one for the
 /// backward's.
@@ -32,9 +30,7 @@ const PRODUCT_SCRATCH_EVENTS: u32 = 2;
 pub(super) fn claim_by_size(view: &View<'_>, open: &[AllocId], claims: &mut Claims) {
     let found: Vec<AllocId> = open.iter().copied().filter(|&id| view.size(id) == DEFAULT_BYTES).collect();
     if found.len() <= MAX_STREAMS {
-        for id in found {
-            claims.claim(id, Verdict::new(Category::Temporary, RuleId::WorkspaceSize));
-        }
+        claims.claim_all(found, RuleId::WorkspaceSize.verdict());
     }
 }
 
@@ -64,7 +60,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
             claims.verdict(id).rule,
             RuleId::ModuleCall | RuleId::FunctionalCode | RuleId::Autograd | RuleId::NoPython
         );
-        if !SIZES_BYTES.contains(&size) || !is_computed {
+        if ![DEFAULT_BYTES, CAPABILITY_9_BYTES, CUBLAS_LT_BYTES].contains(&size) || !is_computed {
             continue;
         }
         match view.free_event(id) {
@@ -86,9 +82,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     let kept = found.into_iter().filter(is_workspace);
     // Without a stack, as in a backward, only the size that products of this device are seen to have tells.
     let scratch = scratch.into_iter().filter(|(_, size)| product_sizes.contains(size));
-    for (id, _) in kept.chain(scratch) {
-        claims.claim(id, Verdict::new(Category::Temporary, RuleId::WorkspaceOfProduct));
-    }
+    claims.claim_all(kept.chain(scratch).map(|(id, _)| id), RuleId::WorkspaceOfProduct.verdict());
 }
 
 #[cfg(test)]

@@ -9,19 +9,8 @@ struct Mark {
     /// A time in microseconds; of a single device, the number of an event does as well.
     time: i64,
     device: i64,
-    kind: MarkKind,
-}
-
-enum MarkKind {
-    StepEnd,
-    Call { caller: u32, trains: bool, is_part: bool, start: Start },
-}
-
-/// Where an iteration would start: an event of the device in question, or a time.
-#[derive(Clone, Copy)]
-enum Start {
-    Event(u32),
-    TimeUs(i64),
+    /// The call, its data told by an event of the device in question; `None` if it is a step that ends.
+    call: Option<CallStart>,
 }
 
 /// The first event of each iteration of one device, whose calls are given. Announced steps are preferred to those that
@@ -39,24 +28,26 @@ pub(super) fn iteration_starts(
         let ends = announced.ends();
         let is_announced = announced.is_complete && !ends.is_empty() && device.steps.seen.len() <= ends.len();
         let steps = if is_announced { &ends } else { &device.steps.all };
-        return starts_from_marks(&marks_by_event(calls, steps), timeline);
+        return starts_from_marks(&marks_by_event(calls, steps));
     }
     let mut most_seen = device.steps.seen.len();
-    let mut marks = marks_by_time(timeline, calls, device, true);
+    let mut marks = marks_by_time(timeline, calls.iter().copied(), device);
     for other in others {
         let device = facts.of_device(other);
         most_seen = most_seen.max(device.steps.seen.len());
-        let built = build_phases(other, &facts.stacks, device, announced);
-        marks.extend(marks_by_time(other, &built.calls, device, false));
+        let (_, calls) = build_phases(other, &facts.stacks, device, announced);
+        let here =
+            |call: CallStart| CallStart { from: event_at(timeline, time_us(other, call.from)), ..call };
+        marks.extend(marks_by_time(other, calls.into_iter().map(here), device));
     }
     if announced.is_complete && most_seen.max(1) <= announced.steps.len() {
-        marks.retain(|mark| !matches!(mark.kind, MarkKind::StepEnd));
+        marks.retain(|mark| mark.call.is_some());
         marks.extend(announced_step_ends(timeline, announced));
     }
     // The order of marks of one time matters, so the sort has to be stable.
     marks.sort_by_key(|mark| mark.time);
     merge_calls(&mut marks);
-    starts_from_marks(&marks, timeline)
+    starts_from_marks(&marks)
 }
 
 /// The other devices whose events can be put in order with those of a device.
@@ -74,46 +65,42 @@ fn announced_step_ends(timeline: &Timeline, announced: &Announced) -> Vec<Mark> 
     let mark = |step: &AnnouncedRange| Mark {
         time: step.time_us[1].saturating_add(first_us),
         device: timeline.device.0,
-        kind: MarkKind::StepEnd,
+        call: None,
     };
     announced.steps.iter().map(mark).collect()
 }
 
 /// The marks of a single device, in the order of its events: they need no times.
 fn marks_by_event(calls: &[CallStart], steps: &[u32]) -> Vec<Mark> {
-    let steps = steps.iter().map(|&step| (i64::from(step), MarkKind::StepEnd));
-    let calls = calls.iter().map(|call| (i64::from(call.event), call_mark(call, Start::Event(call.from))));
-    let mut marks: Vec<Mark> =
-        steps.chain(calls).map(|(time, kind)| Mark { time, device: 0, kind }).collect();
+    let steps = steps.iter().map(|&step| (step, None));
+    let calls = calls.iter().map(|&call| (call.event, Some(call)));
+    let mark = |(event, call)| Mark { time: i64::from(event), device: 0, call };
+    let mut marks: Vec<Mark> = steps.chain(calls).map(mark).collect();
     marks.sort_by_key(|mark| mark.time);
     marks
 }
 
-fn call_mark(call: &CallStart, start: Start) -> MarkKind {
-    MarkKind::Call { caller: call.caller, trains: call.trains, is_part: call.is_part, start }
+fn marks_by_time(
+    timeline: &Timeline,
+    calls: impl Iterator<Item = CallStart>,
+    facts: &DeviceFacts,
+) -> Vec<Mark> {
+    let last = (timeline.events.len() as u32).saturating_sub(1);
+    let steps = facts.steps.all.iter().map(|&step| (step.saturating_sub(1).min(last), None));
+    let calls = calls.map(|call| (call.event, Some(call)));
+    let mark = |(event, call)| Mark { time: time_us(timeline, event), device: timeline.device.0, call };
+    steps.chain(calls).map(mark).collect()
 }
 
-fn marks_by_time(timeline: &Timeline, calls: &[CallStart], facts: &DeviceFacts, is_own: bool) -> Vec<Mark> {
-    let device = timeline.device.0;
-    let time_us = |event: u32| timeline.events.time_us(EventIx(event)).unwrap_or_default();
-    let last = (timeline.events.len() as u32).saturating_sub(1);
-    let steps = facts.steps.all.iter().map(|&step| Mark {
-        time: time_us(step.saturating_sub(1).min(last)),
-        device,
-        kind: MarkKind::StepEnd,
-    });
-    let calls = calls.iter().map(|call| {
-        let start = if is_own { Start::Event(call.from) } else { Start::TimeUs(time_us(call.from)) };
-        Mark { time: time_us(call.event), device, kind: call_mark(call, start) }
-    });
-    steps.chain(calls).collect()
+fn time_us(timeline: &Timeline, event: u32) -> i64 {
+    timeline.events.time_us(EventIx(event)).unwrap_or_default()
 }
 
 /// Merge calls from the same place on different devices: a model that is spread over devices is called once.
 fn merge_calls(marks: &mut Vec<Mark>) {
     let mut current: Option<(u32, Vec<i64>)> = None;
     marks.retain(|mark| {
-        let MarkKind::Call { caller, .. } = mark.kind else { return true };
+        let Some(CallStart { caller, .. }) = mark.call else { return true };
         match &mut current {
             Some((known, devices)) if *known == caller && !devices.contains(&mark.device) => {
                 devices.push(mark.device);
@@ -129,32 +116,26 @@ fn merge_calls(marks: &mut Vec<Mark>) {
 
 /// An iteration starts with the first call after a step; without steps, with every call that goes on with no other. If any
 /// call trains, only such calls count.
-fn starts_from_marks(marks: &[Mark], timeline: &Timeline) -> Vec<EventIx> {
-    let wanted = marks.iter().any(|mark| matches!(mark.kind, MarkKind::Call { trains: true, .. }));
-    let has_steps = marks.iter().any(|mark| matches!(mark.kind, MarkKind::StepEnd));
+fn starts_from_marks(marks: &[Mark]) -> Vec<EventIx> {
+    let wanted = marks.iter().any(|mark| mark.call.is_some_and(|call| call.trains));
+    let has_steps = marks.iter().any(|mark| mark.call.is_none());
     let mut out = Vec::new();
     let mut is_under_way = false;
     for mark in marks {
-        match mark.kind {
-            MarkKind::StepEnd => is_under_way = false,
-            MarkKind::Call { trains, is_part, start, .. }
-                if trains == wanted && !is_under_way && (has_steps || !is_part) =>
-            {
-                out.push(EventIx(event_of(timeline, start)));
+        match mark.call {
+            None => is_under_way = false,
+            Some(call) if call.trains == wanted && !is_under_way && (has_steps || !call.is_part) => {
+                out.push(EventIx(call.from));
                 is_under_way = has_steps;
             }
-            MarkKind::Call { .. } => {}
+            Some(_) => {}
         }
     }
     out
 }
 
-fn event_of(timeline: &Timeline, start: Start) -> u32 {
-    match start {
-        Start::Event(event) => event,
-        Start::TimeUs(time_us) => {
-            let since_first = time_us.saturating_sub(timeline.times.first_us().unwrap_or_default());
-            if since_first <= 0 { 0 } else { timeline.times.moment_at(&timeline.events, since_first - 1).0 }
-        }
-    }
+/// The first event of a device at a time or after it.
+fn event_at(timeline: &Timeline, time_us: i64) -> u32 {
+    let since_first = time_us.saturating_sub(timeline.times.first_us().unwrap_or_default());
+    if since_first <= 0 { 0 } else { timeline.times.moment_at(&timeline.events, since_first - 1).0 }
 }

@@ -2,9 +2,6 @@
 
 use crate::model::{EventIx, Moment, Timeline};
 
-/// Numbered steps are iterations if there are at least this many: a single one does not show how a run is structured.
-pub(super) const MIN_NUMBERED_STEPS: usize = 2;
-
 /// One iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Iteration {
@@ -27,19 +24,6 @@ impl Iteration {
     pub fn growth_bytes(&self) -> i64 {
         self.end_bytes.saturating_sub(self.start_bytes)
     }
-}
-
-/// What is known of the numbers of iterations beyond their order.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Numbers {
-    /// The number of the first iteration that starts within the trace.
-    pub(super) first: Option<u32>,
-    /// The number of the iteration that is under way when the trace starts.
-    pub(super) before: Option<u32>,
-    /// How many iterations surely ended with a step before the trace.
-    pub(super) ended_before: u32,
-    /// Whether the whole trace lies in the iteration that is under way when it starts.
-    pub(super) none_starts: bool,
 }
 
 /// The iterations of one device, in order.
@@ -76,16 +60,7 @@ impl Iterations {
             .zip(ends)
             .map(|(start, end)| iteration(timeline, start, end))
             .collect();
-        Self {
-            list,
-            first_number,
-            number_before: None,
-            begun_elsewhere: elsewhere.len() as u32,
-            ended_before: 0,
-            ended: Vec::new(),
-            unsure_from: None,
-            events: end,
-        }
+        Self { list, first_number, begun_elsewhere: elsewhere.len() as u32, events: end, ..Self::default() }
     }
 
     /// Note which iterations ended with a step. Of several steps before the next begins, one counts.
@@ -101,17 +76,6 @@ impl Iterations {
                 ended
             })
             .collect();
-    }
-
-    /// The same iterations with their numbers. Those that were announced stay.
-    pub(super) fn numbered(self, numbers: Numbers) -> Self {
-        Self {
-            list: if numbers.none_starts { Vec::new() } else { self.list },
-            first_number: self.first_number.or(numbers.first),
-            number_before: numbers.before,
-            ended_before: numbers.ended_before,
-            ..self
-        }
     }
 
     /// How many ended with a step before the first of the list, within the trace.
@@ -141,8 +105,7 @@ impl Iterations {
     /// the trace starts if its number is known. Where no number is, they count from 0.
     pub fn ranges(&self) -> Vec<(u32, [u32; 2])> {
         let sure = self.unsure_from.unwrap_or(self.events);
-        let first_start = self.list.first().map_or(self.events, |iteration| iteration.start.0);
-        let before = self.number_before.map(|number| (number, [0, first_start.min(sure)]));
+        let before = self.number_before.map(|number| (number, [0, self.first_start().min(sure)]));
         let first = self.first_number.unwrap_or_default();
         let listed = self.list.iter().zip(0u32..).map(|(iteration, at)| {
             (first.saturating_add(at), [iteration.start.0.min(sure), iteration.end.0.min(sure)])
@@ -150,17 +113,16 @@ impl Iterations {
         before.into_iter().chain(listed).filter(|(_, [from, to])| from < to).collect()
     }
 
-    /// Whether a moment lies before the first iteration that starts within the trace.
-    fn is_before_first(&self, moment: Moment) -> bool {
-        let first = self.list.first().map_or(self.events, |iteration| iteration.start.0);
-        moment.0 <= first
+    /// The first event of the first iteration that starts within the trace.
+    fn first_start(&self) -> u32 {
+        self.list.first().map_or(self.events, |iteration| iteration.start.0)
     }
 
     /// The number of the iteration that a moment belongs to, from 0.
     pub fn number_at(&self, moment: Moment) -> Option<u32> {
         match self.recorded_at(moment) {
             Some(index) => Some(self.first_number?.saturating_add(index)),
-            None => self.number_before.filter(|_| self.is_before_first(moment)),
+            None => self.number_before.filter(|_| moment.0 <= self.first_start()),
         }
     }
 

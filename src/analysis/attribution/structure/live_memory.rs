@@ -5,9 +5,8 @@
 //! every rule asks for more than it needs.
 
 use super::phase::Phase;
-use super::scalar::SCALAR_BYTES;
 use crate::analysis::attribution::facts::{CodePart, FactsByStack, StackFacts, StackTrait};
-use crate::analysis::attribution::thresholds::{MIN_AGREEING_SIZES, MIN_BLOCKS_OF_MODEL};
+use crate::analysis::attribution::thresholds::{MIN_AGREEING, MIN_BLOCKS_OF_MODEL, SCALAR_BYTES};
 use crate::analysis::attribution::{Categories, Category};
 use crate::analysis::segments::address_order::AddressOrder;
 use crate::model::allocator_sizes::{LARGE_BUFFER, MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
@@ -15,15 +14,9 @@ use crate::model::{Anchor, Block, Moment, Segment, StackId, Timeline};
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
-/// A smaller hole, in bytes, may be the rest of a block that the allocator did not split.
-const MIN_HOLE_BYTES: i64 = SMALL_SIZE;
-
-/// Bytes of state that were made late may fall short of the expected ones by one part in this many of all bytes: some
-/// states may fill holes that were there before.
-const MISSING_LATE_PART: i64 = 8;
-
-/// They may exceed the expected bytes by one part in this many of all bytes: some parameters may lie behind a hole.
-const EXTRA_LATE_PART: i64 = 16;
+/// Bytes of state that were made late differ from the expected ones by at most one part in this many of all bytes: some states may
+/// fill holes that were there before, and some parameters lie behind one.
+const LATE_PART: i64 = 16;
 
 /// A live block.
 struct LiveBlock {
@@ -155,7 +148,7 @@ impl LiveMemory {
     /// comes after the first backward.
     fn phase_by_sizes(&self) -> Option<Phase> {
         let counts = CountBySize::of(self.blocks.iter().filter(|block| SCALAR_BYTES < block.size));
-        if counts.0.len() < MIN_AGREEING_SIZES {
+        if counts.0.len() < MIN_AGREEING {
             return None;
         }
         let late = bytes(self.blocks.iter().filter(|block| block.is_late));
@@ -163,7 +156,7 @@ impl LiveMemory {
         let comes_in = |copies: usize| counts.0.values().all(|count| count.is_multiple_of(copies));
         let all_but_one_came_late = |copies: i64| {
             let expected = total / copies * (copies - 1);
-            (expected - total / MISSING_LATE_PART..=expected + total / EXTRA_LATE_PART).contains(&late)
+            (expected - total / LATE_PART..=expected + total / LATE_PART).contains(&late)
         };
         let without_gradients = comes_in(3) && all_but_one_came_late(3);
         let with_gradients = comes_in(4) && all_but_one_came_late(4);
@@ -217,7 +210,8 @@ impl LaterBlocks {
                 let is_inner = last.is_none_or(|last| at < last);
                 if !block.is_active() {
                     out.is_untouched &= !is_inner;
-                    is_behind_hole |= is_inner && MIN_HOLE_BYTES <= block.size;
+                    // A smaller hole may be the rest of a block that the allocator did not split.
+                    is_behind_hole |= is_inner && SMALL_SIZE <= block.size;
                 } else if is_behind_hole || (!segment.is_expandable && !is_made_for(segment.size, block.size))
                 {
                     out.addresses.insert(block.addr);

@@ -1,36 +1,17 @@
 //! Steps and phases that a program attached to its events: `user_metadata` such as
 //! `{"step": 3, "phase": "forward"}`.
 
-use super::iterations::MIN_NUMBERED_STEPS;
 use super::phase::{Phase, PhaseStart};
 use crate::model::{Context, EventIx, Snapshot, Timeline};
 
 /// The keys under which programs write the number of an iteration.
 const STEP_KEYS: [&str; 5] = ["step", "global_step", "iteration", "iter", "train_step"];
 
-/// The step and phase in the metadata of an event.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct EventMetadata {
-    step: Option<u32>,
-    phase: Option<Phase>,
-}
-
-impl EventMetadata {
-    fn of(snapshot: &Snapshot, context: &Context) -> Self {
-        context.user_metadata.map_or_else(Self::default, |id| Self::parse(&snapshot.strings.name(id)))
-    }
-
-    fn parse(text: &str) -> Self {
-        let step = STEP_KEYS.into_iter().find_map(|key| value(text, key)?.parse().ok());
-        let named = |name: &str| Phase::ALL.into_iter().find(|phase| phase.key() == name);
-        let phase = value(text, "phase").and_then(named).filter(|&phase| phase != Phase::Unknown);
-        Self { step, phase }
-    }
-}
-
 /// The step and the phase that metadata of an event names.
 pub fn named_step_and_phase(text: &str) -> (Option<u32>, Option<Phase>) {
-    let EventMetadata { step, phase } = EventMetadata::parse(text);
+    let step = STEP_KEYS.into_iter().find_map(|key| value(text, key)?.parse().ok());
+    let named = |name: &str| Phase::ALL.into_iter().find(|phase| phase.key() == name);
+    let phase = value(text, "phase").and_then(named).filter(|&phase| phase != Phase::Unknown);
     (step, phase)
 }
 
@@ -52,20 +33,23 @@ fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
 
 /// The metadata of all events.
 pub(super) struct Metadata {
-    by_context: Vec<EventMetadata>,
+    /// The step and the phase, by the context that events share.
+    by_context: Vec<(Option<u32>, Option<Phase>)>,
 }
 
 impl Metadata {
     /// Read the metadata; `None` if no event has a step or a phase in it.
     pub(super) fn of(snapshot: &Snapshot, timeline: &Timeline) -> Option<Self> {
-        let contexts = timeline.events.contexts().iter();
-        let by_context: Vec<EventMetadata> =
-            contexts.map(|context| EventMetadata::of(snapshot, context)).collect();
-        let is_empty = by_context.iter().all(|metadata| *metadata == EventMetadata::default());
+        let read = |context: &Context| {
+            let text = context.user_metadata.map(|id| snapshot.strings.name(id));
+            text.map_or((None, None), |text| named_step_and_phase(&text))
+        };
+        let by_context: Vec<_> = timeline.events.contexts().iter().map(read).collect();
+        let is_empty = by_context.iter().all(|found| *found == (None, None));
         (!is_empty).then_some(Self { by_context })
     }
 
-    fn at(&self, timeline: &Timeline, event: EventIx) -> EventMetadata {
+    fn at(&self, timeline: &Timeline, event: EventIx) -> (Option<u32>, Option<Phase>) {
         self.by_context.get(timeline.events.context_index(event)).copied().unwrap_or_default()
     }
 
@@ -73,7 +57,7 @@ impl Metadata {
     pub(super) fn steps(&self, timeline: &Timeline) -> Option<(Vec<EventIx>, u32)> {
         let mut steps: Vec<(u32, EventIx)> = Vec::new();
         for event in timeline.events.indices() {
-            let Some(step) = self.at(timeline, event).step else { continue };
+            let (Some(step), _) = self.at(timeline, event) else { continue };
             match steps.last() {
                 Some(&(last, _)) if last == step => {}
                 Some(&(last, _)) if last.checked_add(1) != Some(step) => return None,
@@ -81,7 +65,8 @@ impl Metadata {
             }
         }
         let first = steps.first()?.0;
-        (MIN_NUMBERED_STEPS <= steps.len()).then(|| (steps.into_iter().map(|step| step.1).collect(), first))
+        // A single one does not show how a run is structured.
+        (1 < steps.len()).then(|| (steps.into_iter().map(|step| step.1).collect(), first))
     }
 
     /// Phases and their ranges of events. A phase goes on while events without metadata follow in the same step.
@@ -89,16 +74,15 @@ impl Metadata {
         let mut ranges: Vec<(Phase, [u32; 2])> = Vec::new();
         let mut step = None;
         for event in timeline.events.indices() {
-            let metadata = self.at(timeline, event);
-            let Some(phase) = metadata.phase else { continue };
-            let goes_on = metadata.step.is_some() && metadata.step == step;
+            let (own_step, Some(phase)) = self.at(timeline, event) else { continue };
+            let goes_on = own_step.is_some() && own_step == step;
             match ranges.last_mut() {
                 Some((last, range)) if *last == phase && (goes_on || range[1] == event.0) => {
                     range[1] = event.0 + 1;
                 }
                 _ => ranges.push((phase, [event.0, event.0 + 1])),
             }
-            step = metadata.step;
+            step = own_step;
         }
         ranges
     }
@@ -206,15 +190,12 @@ mod tests {
 
     #[test]
     fn steps_and_phases_are_read_from_keys_and_values() {
-        let metadata = |step, phase| EventMetadata { step, phase };
-        assert_eq!(
-            EventMetadata::parse(r#"{"step":3,"phase":"forward"}"#),
-            metadata(Some(3), Some(Phase::Forward))
-        );
-        assert_eq!(EventMetadata::parse("{'global_step': 12, 'lr': 0.1}"), metadata(Some(12), None));
-        assert_eq!(EventMetadata::parse("phase=eval"), metadata(None, Some(Phase::Eval)));
-        assert_eq!(EventMetadata::parse("input tokens of step 2"), EventMetadata::default());
-        assert_eq!(EventMetadata::parse("{'footstep': 3, 'phase': 'unknown'}"), EventMetadata::default());
-        assert_eq!(EventMetadata::parse("{'step': -1}"), EventMetadata::default());
+        let of = named_step_and_phase;
+        assert_eq!(of(r#"{"step":3,"phase":"forward"}"#), (Some(3), Some(Phase::Forward)));
+        assert_eq!(of("{'global_step': 12, 'lr': 0.1}"), (Some(12), None));
+        assert_eq!(of("phase=eval"), (None, Some(Phase::Eval)));
+        assert_eq!(of("input tokens of step 2"), (None, None));
+        assert_eq!(of("{'footstep': 3, 'phase': 'unknown'}"), (None, None));
+        assert_eq!(of("{'step': -1}"), (None, None));
     }
 }

@@ -23,17 +23,11 @@ mod own_code_tests;
 mod phase;
 mod phase_builder;
 mod phases;
-mod position;
-mod scalar;
-mod steps_before_recording;
 #[cfg(test)]
 mod tests;
 mod without_stacks;
 
-pub(super) use course::Course;
-pub use course::ModelCall;
 pub use iterations::{Iteration, Iterations};
 pub use metadata::{named_module, named_step_and_phase};
 pub use phase::{Phase, PhaseBasis, PhaseStart};
-pub use phases::Phases;
-pub use position::Position;
+pub use phases::{ModelCall, Phases, Position};

@@ -1,6 +1,5 @@
 //! Iterations that a profiler or the program announced by their numbers: `ProfilerStep#12`, `step_12`, `train iter 12`.
 
-use super::iterations::MIN_NUMBERED_STEPS;
 use crate::analysis::events::named_spans::{NamedSpan, named_spans};
 use crate::model::{EventIx, Snapshot, StrId, Timeline};
 use foldhash::HashMap;
@@ -14,10 +13,6 @@ const STEP_WORDS: [&str; 3] = ["step", "iter", "iteration"];
 
 /// Words that say that a numbered range is not an iteration of training, but of an evaluation, or only a part of one.
 const OTHER_WORDS: [&str; 7] = ["eval", "evaluation", "val", "valid", "validation", "test", "micro"];
-
-/// Ranges that a program numbers are its iterations if at least one nth of the events between the first and the last lies in
-/// them: where less does, they stand for a part of an iteration, such as the optimizer's step.
-const COVERED_PART: u64 = 2;
 
 /// A step that was announced.
 #[derive(Clone, Copy)]
@@ -95,7 +90,7 @@ fn are_numbered(steps: &[NumberedStep]) -> bool {
     let count_up = |a: &NumberedStep, b: &NumberedStep| {
         a.number.checked_add(1) == Some(b.number) && a.events[0] <= b.events[0]
     };
-    MIN_NUMBERED_STEPS <= steps.len() && steps.is_sorted_by(count_up)
+    1 < steps.len() && steps.is_sorted_by(count_up)
 }
 
 /// Whether each step starts when the one before has ended.
@@ -103,13 +98,14 @@ fn follow_each_other(steps: &[NumberedStep]) -> bool {
     steps.is_sorted_by(|a, b| a.time_us[1] <= b.time_us[0])
 }
 
-/// Whether most of what happens from the first step to the last happens within steps.
+/// Whether most of what happens from the first step to the last happens within steps: else they stand for a part of an iteration,
+/// such as the optimizer's step.
 fn hold_most_events(steps: &[NumberedStep]) -> bool {
     let events = |step: &NumberedStep| u64::from(step.events[1].saturating_sub(step.events[0]));
     let covered: u64 = steps.iter().map(events).sum();
     let ends = steps.first().zip(steps.last()).map(|(first, last)| [first.events[0], last.events[1]]);
     let all = ends.map_or(0, |[from, to]| u64::from(to.saturating_sub(from)));
-    all <= covered.saturating_mul(COVERED_PART)
+    all.saturating_sub(covered) <= covered
 }
 
 fn duration_us(steps: &[NumberedStep]) -> i64 {

@@ -1,9 +1,9 @@
 //! Numbers of iterations where the oldest events are lost: by the steps that torch announced before them.
 
-use super::course::Course;
-use super::iterations::Numbers;
 use super::phase::{Phase, PhaseStart};
+use super::phases::Phases;
 use crate::analysis::attribution::facts::{Announced, AnnouncedRange};
+use crate::analysis::attribution::thresholds::DIFFERENT_PART;
 use crate::analysis::attribution::{Categories, Category};
 use crate::model::{Moment, StackId, Timeline};
 
@@ -14,28 +14,23 @@ const LONG_GAP_PART: i64 = 16;
 /// Two steps may be such, too, if the time between them is less than one part in this many of the time that a step takes.
 const STEP_LENGTH_PART: i64 = 4;
 
-/// The longest times between steps are the longest one in this many. The least of these is compared, as single ones may be
-/// pauses.
-const LONGEST_GAPS_PART: usize = 10;
-
 /// Number iterations by the steps before them, if recording began before the first: the parameters
-/// that are live were made while stacks were recorded. What does not show stays as it is in `known`.
+/// that are live were made while stacks were recorded. What does not show stays as it is.
 pub(super) fn number_from_announcements(
-    course: &Course,
+    course: &mut Phases,
     timeline: &Timeline,
     announced: &Announced,
     categories: &Categories,
-    steps_before: usize,
-    known: Numbers,
-) -> Numbers {
+) {
     let list = if only_evaluates(course) { &[] } else { course.iterations.list.as_slice() };
     let starts: Vec<u32> = list.iter().map(|iteration| iteration.start.0).collect();
-    let Some(per_iteration) = steps_per_iteration(&announced.steps, &starts) else { return known };
-    let ended =
-        ((steps_before / per_iteration) as u32).saturating_add(course.iterations.ended_before_first());
-    let known = Numbers { ended_before: known.ended_before.max(ended), ..known };
+    let Some(per_iteration) = steps_per_iteration(&announced.steps, &starts) else { return };
+    let ended = (course.steps_before / per_iteration) as u32;
+    let iterations = &mut course.iterations;
+    iterations.ended_before =
+        iterations.ended_before.max(ended.saturating_add(iterations.ended_before_first()));
     if !announced.is_complete || !are_parameters_recorded(timeline, categories) {
-        return known;
+        return;
     }
     let number = |&event: &u32| {
         let before = steps_until(&announced.steps, event);
@@ -43,32 +38,32 @@ pub(super) fn number_from_announcements(
     };
     let numbers: Option<Vec<u32>> = starts.iter().map(number).collect();
     match numbers.as_deref() {
-        Some([]) => match number_of_only_iteration(course, timeline, announced) {
-            Some(number) => Numbers { before: Some(number), none_starts: true, ..known },
-            None => known,
-        },
-        Some([first, ..]) if numbers.iter().flatten().zip(*first..).all(|(&a, b)| a == b) => {
-            Numbers { first: Some(*first), before: first.checked_sub(1), ..known }
+        Some([]) => {
+            if let Some(number) = number_of_only_iteration(course, timeline, announced) {
+                course.iterations.number_before = Some(number);
+                course.iterations.list.clear();
+            }
         }
-        _ => known,
+        Some([first, ..]) if numbers.iter().flatten().zip(*first..).all(|(&a, b)| a == b) => {
+            course.iterations.first_number = Some(*first);
+            course.iterations.number_before = first.checked_sub(1);
+        }
+        _ => {}
     }
 }
 
 /// Whether the trace shows calls of models and no training: these belong to the iteration before. A call that the trace
 /// has only the end of does not show what it was.
-fn only_evaluates(course: &Course) -> bool {
+fn only_evaluates(course: &Phases) -> bool {
     let has_training = course.has_backward() && course.calls.iter().any(|call| call.trains);
     !course.calls.is_empty() && !has_training
 }
 
-/// The number of the iteration that the whole trace lies in.
-fn number_of_only_iteration(course: &Course, timeline: &Timeline, announced: &Announced) -> Option<u32> {
-    let is_one = announced.within_trace().take(2).count() < 2;
-    number_at_end(course, timeline, announced).filter(|_| is_one)
-}
-
-/// The number of the iteration at the end, where none begins within the trace.
-fn number_at_end(course: &Course, timeline: &Timeline, announced: &Announced) -> Option<u32> {
+/// The number of the iteration that the whole trace lies in, where none begins within it.
+fn number_of_only_iteration(course: &Phases, timeline: &Timeline, announced: &Announced) -> Option<u32> {
+    if 1 < announced.within_trace().take(2).count() {
+        return None;
+    }
     let steps = announced.steps.len() as u32;
     let last = announced.steps.last()?;
     let begins_iteration = |start: &PhaseStart| {
@@ -130,7 +125,8 @@ fn are_far_apart(steps: &[AnnouncedRange]) -> bool {
     lengths_us.sort_unstable();
     let median_us = lengths_us.get(lengths_us.len() / 2).copied().unwrap_or(0);
     let Some(&least_us) = gaps_us.first() else { return true };
-    let longest = gaps_us.len() - gaps_us.len().div_ceil(LONGEST_GAPS_PART);
+    // The least of the longest, as single ones may be pauses.
+    let longest = gaps_us.len() - gaps_us.len().div_ceil(DIFFERENT_PART);
     let long_us = gaps_us.get(longest).copied().unwrap_or(0);
     long_us / LONG_GAP_PART <= least_us && median_us / STEP_LENGTH_PART <= least_us
 }

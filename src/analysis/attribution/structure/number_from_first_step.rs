@@ -1,34 +1,25 @@
 //! Numbers of iterations where recording began after the model was made, but before the first step.
 
-use super::iterations::{Iterations, Numbers};
+use super::iterations::Iterations;
+use crate::analysis::attribution::thresholds::{DIFFERENT_PART, NUMBERS_BYTES};
 use crate::analysis::attribution::{Categories, Category, RuleId};
 use crate::model::{Moment, Timeline};
-
-/// Less state than this, in bytes, is only counters and scalars, which an optimizer may make without any state for
-/// parameters.
-const MIN_STATE_BYTES: i64 = 1024;
-
-/// State that is made after the first iteration may be at most one part in this many of the state made in it: a program may
-/// keep something else in every step.
-const LATER_STATE_PART: i64 = 8;
-
-/// State that falls short of the parameters by more than one part in this many is not all that they need. Then another
-/// optimizer may have stepped before, whose state reads like parameters.
-const MISSING_STATE_PART: i64 = 10;
 
 /// Number iterations if no optimizer has state yet when recording begins, and the first step that is seen sets
 /// it up. `steps` are the events at which steps are over.
 pub(super) fn number_from_first_step(
-    iterations: &Iterations,
+    iterations: &mut Iterations,
     timeline: &Timeline,
     steps: &[u32],
     categories: &Categories,
-) -> Option<Numbers> {
-    let first = iterations.list.first()?;
+) {
+    let Some(first) = iterations.list.first() else { return };
     let end = iterations.list.get(1).map_or(first.end, |second| Moment(second.start.0));
     let before = steps.partition_point(|&step| step <= first.start.0) as u32;
-    let is_first = before <= 1 && is_state_set_up(timeline, categories, end);
-    is_first.then(|| Numbers { first: Some(before), before: before.checked_sub(1), ..Numbers::default() })
+    if before <= 1 && is_state_set_up(timeline, categories, end) {
+        iterations.first_number = Some(before);
+        iterations.number_before = before.checked_sub(1);
+    }
 }
 
 /// Whether there is no state before the recording, and all parameters have theirs at a moment.
@@ -48,9 +39,12 @@ fn is_state_set_up(timeline: &Timeline, categories: &Categories, until: Moment) 
         };
         *sum = sum.saturating_add(timeline.size(id).max(0));
     }
-    let is_for_all = parameter_bytes - parameter_bytes / MISSING_STATE_PART <= early_bytes;
+    // If it is not all that the parameters need, another optimizer may have stepped before, whose state reads like parameters.
+    let is_for_all = parameter_bytes - parameter_bytes / DIFFERENT_PART as i64 <= early_bytes;
     let has_parameters = 0 < parameter_bytes;
-    let is_state = MIN_STATE_BYTES <= early_bytes && late_bytes <= early_bytes / LATER_STATE_PART;
+    // Counters and scalars an optimizer may make without any state for parameters.
+    // A program may keep something else in every step, which is little.
+    let is_state = NUMBERS_BYTES < early_bytes && late_bytes <= early_bytes / DIFFERENT_PART as i64;
     has_parameters && is_state && is_for_all
 }
 

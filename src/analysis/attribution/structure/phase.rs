@@ -1,60 +1,34 @@
 //! Phases, where they start, and what they are known by.
 
+use crate::analysis::attribution::worded::worded;
 use crate::model::EventIx;
 
-/// A phase of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Phase {
+worded! {
+    /// A phase of a program.
+    Phase
+    /// Its meaning in a few words, for people.
+    explains
+
     /// Before the first batch: the model is made.
-    Init,
+    Init "init" "before the first batch: the model is made";
     /// A batch is loaded.
-    Data,
+    Data "data" "a batch is loaded";
     /// A model is called to train it; the loss.
-    Forward,
+    Forward "forward" "a model is called to train it; the loss";
     /// Gradients are computed.
-    Backward,
+    Backward "backward" "gradients are computed";
     /// Clipping, the optimizer's step, and what follows until the next batch.
-    Optimizer,
+    Optimizer "optimizer" "clipping and the optimizer's step, until the next batch";
     /// A model is called without training it.
-    Eval,
+    Eval "eval" "a model is called without training it";
     /// The recording does not show it.
-    Unknown,
+    Unknown "unknown" "the recording does not show it";
 }
 
 impl Phase {
-    /// All phases.
-    pub const ALL: [Self; 7] =
-        [Self::Init, Self::Data, Self::Forward, Self::Backward, Self::Optimizer, Self::Eval, Self::Unknown];
-
-    /// Its name, as written to JSON.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Init => "init",
-            Self::Data => "data",
-            Self::Forward => "forward",
-            Self::Backward => "backward",
-            Self::Optimizer => "optimizer",
-            Self::Eval => "eval",
-            Self::Unknown => "unknown",
-        }
-    }
-
     /// The phase with a name, in any case.
     pub fn from_key(key: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|phase| phase.key().eq_ignore_ascii_case(key))
-    }
-
-    /// Its meaning in a few words, for people.
-    pub fn explains(self) -> &'static str {
-        match self {
-            Self::Init => "before the first batch: the model is made",
-            Self::Data => "a batch is loaded",
-            Self::Forward => "a model is called to train it; the loss",
-            Self::Backward => "gradients are computed",
-            Self::Optimizer => "clipping and the optimizer's step, until the next batch",
-            Self::Eval => "a model is called without training it",
-            Self::Unknown => "the recording does not show it",
-        }
     }
 }
 

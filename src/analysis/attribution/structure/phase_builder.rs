@@ -5,6 +5,7 @@ use crate::analysis::attribution::facts::{Activity, Announced, DeviceFacts, Fact
 use crate::model::{EventIx, StackId, Timeline};
 
 /// The start of a model's call.
+#[derive(Clone, Copy)]
 pub(super) struct CallStart {
     /// Its first event.
     pub(super) event: u32,
@@ -18,19 +19,13 @@ pub(super) struct CallStart {
     pub(super) is_part: bool,
 }
 
-/// Phases and calls of a device, as its stacks show them.
-pub(super) struct BuiltPhases {
-    pub(super) phases: Vec<PhaseStart>,
-    pub(super) calls: Vec<CallStart>,
-}
-
-/// Follow the activities of a device.
+/// The phases and the calls of a device, as its stacks show them.
 pub(super) fn build_phases(
     timeline: &Timeline,
     stacks: &FactsByStack,
     device: &DeviceFacts,
     announced: &Announced,
-) -> BuiltPhases {
+) -> (Vec<PhaseStart>, Vec<CallStart>) {
     let is_late = timeline.lifetimes.initial_count() != 0 || !device.activities.has_stacks;
     let phase = if is_late { Phase::Unknown } else { Phase::Init };
     let phases = vec![PhaseStart { event: EventIx(0), phase }];
@@ -49,7 +44,7 @@ pub(super) fn build_phases(
     for run in &device.activities.runs {
         builder.add_run(run);
     }
-    BuiltPhases { phases: builder.phases, calls: builder.calls }
+    (builder.phases, builder.calls)
 }
 
 struct PhaseBuilder<'a> {

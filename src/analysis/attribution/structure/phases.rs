@@ -1,52 +1,65 @@
 //! The phases and iterations of one device, and the questions to them.
 
-use super::course::{Course, ModelCall};
-use super::iterations::{Iterations, Numbers};
+use super::iterations::Iterations;
 use super::phase::{Phase, PhaseBasis, PhaseStart, phase_start_at};
 use crate::model::{EventIx, Moment};
 
-/// Iterations and phases of one device.
+/// A call of a model from outside of any model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelCall {
+    /// Its first event.
+    pub event: EventIx,
+    /// Whether its activations are for a backward pass.
+    pub trains: bool,
+}
+
+/// Iterations and phases of one device: its course as facts show it, which rules read, and then what categories add.
 #[derive(Debug, Default)]
 pub struct Phases {
     /// Starts of phases, in order; the first starts with the first event.
     pub phases: Vec<PhaseStart>,
-    /// The iterations.
+    /// The iterations. Facts number them if their numbers were announced, or the recording shows the first.
     pub iterations: Iterations,
     /// Calls of models, in order.
     pub calls: Vec<ModelCall>,
     /// How many optimizer steps torch announced before the first event.
     pub steps_before: usize,
     /// Whether the phases are read from sizes and lifetimes between announced steps rather than from stacks.
-    is_between_steps: bool,
+    pub(super) is_between_steps: bool,
     /// Whether torch announced the steps within the trace.
-    are_steps_announced: bool,
+    pub(super) are_steps_announced: bool,
     /// Ranges of events whose phase is in the program's metadata.
-    from_metadata: Vec<[u32; 2]>,
+    pub(super) from_metadata: Vec<[u32; 2]>,
     /// The phase after the last event, judging by what is live; only set where no event tells it.
-    at_end: Option<Phase>,
+    pub(super) at_end: Option<Phase>,
     /// Number of events.
-    events: u32,
+    pub(super) events: u32,
+}
+
+/// Phase and iteration of a moment. All numbers count from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// The phase of the program.
+    pub phase: Phase,
+    /// The evidence for the phase; `None` where it is unknown.
+    pub basis: Option<PhaseBasis>,
+    /// The iteration; `None` where there is none or it cannot be numbered.
+    pub iteration: Option<u32>,
+    /// The iteration among those that begin within the recording.
+    pub iteration_of_recording: Option<u32>,
+    /// Where the iteration cannot be numbered: the least that its number can be, if some step before it is known.
+    pub iteration_at_least: Option<u32>,
 }
 
 impl Phases {
-    /// A course with the numbers of its iterations, and the phase of a dump that no event tells.
-    pub(super) fn new(course: Course, numbers: Numbers, steps_before: usize, at_end: Option<Phase>) -> Self {
-        Self {
-            phases: course.phases,
-            iterations: course.iterations.numbered(numbers),
-            calls: course.calls,
-            steps_before,
-            is_between_steps: course.is_between_steps,
-            are_steps_announced: course.are_steps_announced,
-            from_metadata: course.from_metadata,
-            at_end,
-            events: course.events,
-        }
-    }
-
     /// Whether torch announced the optimizer's steps within the trace.
     pub fn has_announced_steps(&self) -> bool {
         self.are_steps_announced
+    }
+
+    /// Whether any phase is a backward.
+    pub(super) fn has_backward(&self) -> bool {
+        self.phases.iter().any(|start| start.phase == Phase::Backward)
     }
 
     /// The first event of the backward that a moment lies in; `None` in other phases.
@@ -92,13 +105,27 @@ impl Phases {
         self.iterations.number_at(moment)
     }
 
+    /// The position of a moment.
+    pub fn position_at(&self, moment: Moment) -> Position {
+        let iteration = self.iteration_at(moment);
+        let (phase, basis) = self.with_basis_at(moment);
+        let ended = self.iterations.ended_at(moment).filter(|&ended| iteration.is_none() && 0 < ended);
+        Position {
+            phase,
+            basis,
+            iteration,
+            iteration_of_recording: self.iterations.recorded_at(moment),
+            iteration_at_least: ended,
+        }
+    }
+
     /// The phase of the event before a moment, whatever is live then.
     pub(in crate::analysis) fn of_event_before(&self, moment: Moment) -> Phase {
         self.start_before(moment).map_or(Phase::Unknown, |start| start.phase)
     }
 
     /// The start of the phase that the event before a moment belongs to.
-    fn start_before(&self, moment: Moment) -> Option<&PhaseStart> {
+    pub(super) fn start_before(&self, moment: Moment) -> Option<&PhaseStart> {
         phase_start_at(&self.phases, moment.event().map_or(0, |event| event.0))
     }
 }

@@ -2,24 +2,21 @@
 //! same things with them in the same order.
 
 use super::lifetimes_by_event::LifetimesByEvent;
+use super::passes::Pass;
+use super::step_intervals::StepInterval;
 use crate::analysis::attribution::structure::phase::{Phase, PhaseStart, phase_start_at};
-use crate::analysis::attribution::thresholds::DIFFERENT_PART;
-use crate::model::{AllocId, EventIx};
+use crate::analysis::attribution::thresholds::{MAX_COMPARED, is_nearly_all};
+use crate::model::{AllocId, EventIx, Timeline};
+
+/// Of the last iterations, this many are tried. Programs that do something else now and then repeat it within a few.
+const MAX_TRIED_ITERATIONS: usize = 4;
 
 /// Fewer allocations look like anything else.
-pub(super) const MIN_COMPARED_ALLOCS: usize = 12;
-
-/// Whether two stretches are alike shows in this many allocations; more would only take time.
-pub(super) const MAX_COMPARED_ALLOCS: usize = 64;
+pub(super) const MIN_COMPARED: usize = 12;
 
 /// The size of an allocation as far as it does not depend on the batch.
 fn fixed_size(lifetimes: &LifetimesByEvent<'_>, id: AllocId) -> Option<i64> {
     (lifetimes.is_parameter_sized(id) || lifetimes.is_scalar(id)).then(|| lifetimes.size(id))
-}
-
-/// Whether `count` is nearly all of `of`.
-fn is_nearly_all(count: usize, of: usize) -> bool {
-    of - of / DIFFERENT_PART <= count
 }
 
 /// The comparison of two stretches, as far as the shorter of them goes.
@@ -52,7 +49,7 @@ impl Comparison {
 
 /// The phases from the first of the new allocations until an event, if they go as the old ones did, of which the
 /// phases are known.
-pub(super) fn phases_like_earlier(
+fn phases_like_earlier(
     lifetimes: &LifetimesByEvent<'_>,
     phases: &[PhaseStart],
     new: &[AllocId],
@@ -60,16 +57,15 @@ pub(super) fn phases_like_earlier(
     old: &[AllocId],
 ) -> Option<Vec<PhaseStart>> {
     let next_old = old.get(new.len()).map(|&id| lifetimes.alloc_event(id));
-    let old = old.get(..new.len()).filter(|old| MIN_COMPARED_ALLOCS <= old.len())?;
+    let old = old.get(..new.len()).filter(|old| MIN_COMPARED <= old.len())?;
     let compared = Comparison::of(lifetimes, new, old);
     let start = |phase, id| PhaseStart { event: EventIx(lifetimes.alloc_event(id)), phase };
     let first = *new.first()?;
     if !is_nearly_all(compared.same_fate, new.len()) {
         // The same calls that keep less are an evaluation.
         let [new_kept, old_kept] = compared.kept;
-        let is_dropped = is_nearly_all(compared.alike, new.len())
-            && MIN_COMPARED_ALLOCS <= old_kept
-            && new_kept <= old_kept / 2;
+        let is_dropped =
+            is_nearly_all(compared.alike, new.len()) && MIN_COMPARED <= old_kept && new_kept <= old_kept / 2;
         return is_dropped.then(|| vec![start(Phase::Eval, first)]);
     }
     let phase_of = |event: u32| phase_at(phases, event);
@@ -87,10 +83,10 @@ pub(super) fn phases_like_earlier(
 }
 
 /// Whether two stretches go the same way, as far as the shorter of them goes.
-pub(super) fn are_alike(lifetimes: &LifetimesByEvent<'_>, some: &[AllocId], others: &[AllocId]) -> bool {
+fn are_alike(lifetimes: &LifetimesByEvent<'_>, some: &[AllocId], others: &[AllocId]) -> bool {
     let count = some.len().min(others.len());
     let (some, others) = (some.get(..count).unwrap_or_default(), others.get(..count).unwrap_or_default());
-    MIN_COMPARED_ALLOCS <= count && is_nearly_all(Comparison::of(lifetimes, some, others).same_fate, count)
+    MIN_COMPARED <= count && is_nearly_all(Comparison::of(lifetimes, some, others).same_fate, count)
 }
 
 /// The phases of a batch that goes like an earlier one before the same step. Its gradients are added to those that
@@ -101,7 +97,7 @@ pub(super) fn phases_of_repeated_batch(
     new: &[AllocId],
     old: &[AllocId],
 ) -> Option<Vec<PhaseStart>> {
-    let old = old.get(..new.len()).filter(|old| MIN_COMPARED_ALLOCS <= old.len())?;
+    let old = old.get(..new.len()).filter(|old| MIN_COMPARED <= old.len())?;
     let compared = Comparison::of(lifetimes, new, old);
     is_nearly_all(compared.alike, new.len()).then(|| copy_phases(lifetimes, phases, new, old))
 }
@@ -125,4 +121,43 @@ fn copy_phases(
 
 fn phase_at(phases: &[PhaseStart], event: u32) -> Phase {
     phase_start_at(phases, event).map_or(Phase::Unknown, |start| start.phase)
+}
+
+/// The phases from an event on, if the allocations go as in one of the last iterations, of which the phases are known.
+pub(super) fn phases_after_last_step(
+    timeline: &Timeline,
+    lifetimes: &LifetimesByEvent<'_>,
+    known: &[PhaseStart],
+    intervals: &[StepInterval],
+    passes: &[Pass],
+    begins: u32,
+) -> Option<Vec<PhaseStart>> {
+    // What follows on a failure is freed because of it.
+    let failed = timeline.ooms.last().map(|oom| oom.event.0).filter(|&event| begins < event);
+    let until = failed.unwrap_or(lifetimes.event_count());
+    let made = |from, to| lifetimes.allocated_in(from, to).collect::<Vec<AllocId>>();
+    let new = made(begins, until);
+    let iterations =
+        intervals.iter().rev().filter(|interval| interval.step_end.is_some() && interval.may_be_pass);
+    let phases_like = |interval: &StepInterval| {
+        let starts = [interval.first_alloc, interval.trains_from(passes)].into_iter().flatten();
+        starts.into_iter().find_map(|from| {
+            let old = made(from, interval.window.to);
+            phases_like_earlier(lifetimes, known, &new, until, &old)
+        })
+    };
+    let found = iterations.clone().take(MAX_TRIED_ITERATIONS).find_map(phases_like)?;
+    let has = |phase| found.iter().any(|start| start.phase == phase);
+    let may_be_evaluation = has(Phase::Forward) && !has(Phase::Backward);
+    let is_sure = !may_be_evaluation
+        || !iterations.into_iter().any(|interval| has_other_graph(lifetimes, interval, passes));
+    is_sure.then_some(found)
+}
+
+/// Whether something else is called before the pass, which keeps a graph as well: an evaluation with gradients looks
+/// like a training forward.
+fn has_other_graph(lifetimes: &LifetimesByEvent<'_>, interval: &StepInterval, passes: &[Pass]) -> bool {
+    let Some((begins, data)) = interval.first_alloc.zip(interval.trains_from(passes)) else { return false };
+    let made = |from, to| lifetimes.allocated_in(from, to).take(MAX_COMPARED).collect::<Vec<AllocId>>();
+    are_alike(lifetimes, &made(begins, data), &made(data, interval.window.to))
 }

@@ -2,27 +2,20 @@
 //! at the end a pass that is not over.
 
 use super::lifetimes_by_event::LifetimesByEvent;
-use super::optimizer_blocks::{NUMBERS_BYTES, SCRATCH_BYTES};
-use super::passes::{MIN_GRADIENTS, Pass};
+use super::passes::Pass;
 use crate::analysis::attribution::structure::phase::{Phase, PhaseStart};
-use crate::analysis::attribution::thresholds::{DIFFERENT_PART, MIN_BLOCKS_OF_MODEL};
+use crate::analysis::attribution::thresholds::{
+    MIN_AGREEING, MIN_BLOCKS_OF_MODEL, MIN_TELLING_BLOCKS, MISSING_PART, NEARBY_EVENTS, NUMBERS_BYTES,
+    SIMILAR_PART, is_nearly_all,
+};
 use crate::model::{AllocId, EventIx};
 use foldhash::HashMap;
 
-/// An optimizer frees its scratch memory within this many events.
-const OPTIMIZER_SCRATCH_EVENTS: u32 = 8;
+/// Optimizers make blocks up to this size, in bytes, as scratch memory.
+pub(super) const SCRATCH_BYTES: i64 = 64 << 10;
 
 /// The parts of a batch are made within this many events.
 const BATCH_EVENTS: u32 = 64;
-
-/// A training forward that keeps fewer of its allocations for its backward looks like an evaluation.
-const MIN_KEPT_FOR_BACKWARD: usize = 8;
-
-/// A forward that is under way keeps all but one in this many of the blocks that the last one kept.
-const LOST_PART: usize = 5;
-
-/// A backward is under way if more than one in this many of the forward's blocks is freed.
-const FREED_PART: usize = 4;
 
 /// The work that is under way when the recording ends.
 #[derive(Debug, Clone, Copy)]
@@ -112,7 +105,7 @@ impl<'a> PhaseWriter<'a> {
     fn may_be_optimizer(&self, event: u32) -> bool {
         let Some(id) = self.lifetimes.allocated_at(event) else { return true };
         let size = self.lifetimes.size(id);
-        let is_brief = self.lifetimes.free_event(id).saturating_sub(event) <= OPTIMIZER_SCRATCH_EVENTS;
+        let is_brief = self.lifetimes.free_event(id).saturating_sub(event) <= NEARBY_EVENTS;
         let is_plain = self.lifetimes.is_parameter_sized(id)
             || size <= NUMBERS_BYTES
             || (is_brief && size <= SCRATCH_BYTES);
@@ -181,11 +174,11 @@ impl<'a> PhaseWriter<'a> {
         }
         let (kept, wanted) = (count_kept(lifetimes, made), count_kept(lifetimes, forward));
         let is_last = to == lifetimes.event_count();
-        if wanted < MIN_KEPT_FOR_BACKWARD {
+        if wanted < MIN_TELLING_BLOCKS {
             (Phase::Unknown, to)
         } else if kept <= wanted / 2 {
             (Phase::Eval, next)
-        } else if self.all_train && is_last && wanted - wanted / LOST_PART <= kept {
+        } else if self.all_train && is_last && wanted - wanted / MISSING_PART <= kept {
             if next == to { (Phase::Forward, to) } else { (self.phase_after_forward(made, next), to) }
         } else {
             (Phase::Unknown, to)
@@ -197,9 +190,9 @@ impl<'a> PhaseWriter<'a> {
         let lifetimes = self.lifetimes;
         let end = lifetimes.event_count();
         let gradients = lifetimes.allocated_in(from, end).filter(|&id| lifetimes.is_parameter_sized(id));
-        let has_gradients = gradients.take(MIN_GRADIENTS).count() == MIN_GRADIENTS;
+        let has_gradients = gradients.take(MIN_AGREEING).count() == MIN_AGREEING;
         let held = |until: u32| forward.iter().filter(|&&id| until <= lifetimes.free_event(id)).count();
-        let is_falling = held(end) < held(from) - held(from) / FREED_PART;
+        let is_falling = held(end) < held(from) - held(from) / SIMILAR_PART;
         if has_gradients && is_falling { Phase::Backward } else { Phase::Unknown }
     }
 }
@@ -218,7 +211,7 @@ fn have_like_sizes(lifetimes: &LifetimesByEvent<'_>, some: &[AllocId], others: &
         _ => false,
     };
     let same = some.iter().filter(|&&id| has_partner(id)).count();
-    some.len() - some.len() / DIFFERENT_PART <= same
+    is_nearly_all(same, some.len())
 }
 
 /// How many of the allocations are live when the last of them is made.

@@ -1,7 +1,7 @@
 //! Recordings in which torch announced the optimizer's steps: the events between two steps are an
 //! iteration, whatever they allocate.
 
-use super::after_last_step::phases_after_last_step;
+use super::alignment::phases_after_last_step;
 use super::between_passes::{OpenTail, PhaseWriter};
 use super::flat_pass::phases_of_flat_pass;
 use super::lifetimes_by_event::LifetimesByEvent;
@@ -9,26 +9,16 @@ use super::passes::{Pass, find_passes};
 use super::step_intervals::{StepInterval, step_intervals};
 use super::window::Window;
 use crate::analysis::attribution::facts::Announced;
+use crate::analysis::attribution::structure::iterations::Iterations;
 use crate::analysis::attribution::structure::phase::{Phase, PhaseStart};
+use crate::analysis::attribution::structure::phases::Phases;
 use crate::model::{EventIx, Timeline};
-
-/// Phases and iterations of a recording without stacks.
-#[derive(Debug)]
-pub(in crate::analysis::attribution::structure) struct BetweenSteps {
-    pub(in crate::analysis::attribution::structure) phases: Vec<PhaseStart>,
-    /// The first event of each iteration.
-    pub(in crate::analysis::attribution::structure) starts: Vec<EventIx>,
-    /// Whether all optimizer steps were seen, so that iterations can be counted.
-    pub(in crate::analysis::attribution::structure) is_counted: bool,
-    /// The event from which on a further iteration may have begun.
-    pub(in crate::analysis::attribution::structure) unsure_from: Option<u32>,
-}
 
 /// Find phases and iterations between the steps that torch announced; `None` if it announced none, or nothing tells.
 pub(in crate::analysis::attribution::structure) fn phases_between_steps(
     timeline: &Timeline,
     announced: &Announced,
-) -> Option<BetweenSteps> {
+) -> Option<Phases> {
     announced.within_trace().next()?;
     let lifetimes = LifetimesByEvent::of(timeline);
     let is_from_start = timeline.lifetimes.initial_count() == 0;
@@ -50,8 +40,11 @@ pub(in crate::analysis::attribution::structure) fn phases_between_steps(
         walker.walk(at);
     }
     let unsure_from = walker.finish(timeline);
-    let is_counted = announced.is_complete && are_steps_even(&walker.starts, &intervals);
-    Some(BetweenSteps { phases: walker.writer.phases, starts: walker.starts, is_counted, unsure_from })
+    let is_numbered = is_from_start && announced.is_complete && are_steps_even(&walker.starts, &intervals);
+    let mut iterations = Iterations::from_starts(timeline, &walker.starts, is_numbered.then_some(0));
+    iterations.note_steps(&announced.ends());
+    iterations.unsure_from = unsure_from;
+    Some(Phases { phases: walker.writer.phases, iterations, is_between_steps: true, ..Phases::default() })
 }
 
 /// Whether there are equally many steps from each start to the next, and no more after the last: where several

@@ -206,9 +206,10 @@ proptest! {
             prop_assert!(step.events[0] <= step.events[1] && step.events[1] <= end);
         }
         if let Some(found) = phases_between_steps(timeline, &announced) {
-            prop_assert!(found.starts.is_sorted());
+            let iterations = &found.iterations.list;
+            prop_assert!(iterations.is_sorted_by_key(|iteration| iteration.start));
             prop_assert!(found.phases.is_sorted_by(|a, b| a.event < b.event));
-            prop_assert!(found.starts.iter().all(|start| start.0 < end.max(1)));
+            prop_assert!(iterations.iter().all(|iteration| iteration.start.0 < end.max(1)));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The pass before an announced step, where it shows no rise and fall: gradients that stay until the step tell where
 //! its backward begins, and the blocks that are live then are those of its forward.
 
-use super::alignment;
+use super::alignment::{self, MIN_COMPARED};
 use super::lifetimes_by_event::LifetimesByEvent;
 use crate::analysis::attribution::structure::phase::{Phase, PhaseStart};
 use crate::model::{AllocId, EventIx};
@@ -13,7 +13,7 @@ pub(super) fn phases_of_flat_pass(lifetimes: &LifetimesByEvent<'_>, from: u32, s
     // Further batches before the same step go like the first.
     let count = made.partition_point(|&id| lifetimes.alloc_event(id) < end);
     let (first, mut rest) = made.split_at(count);
-    while alignment::MIN_COMPARED_ALLOCS <= rest.len() {
+    while MIN_COMPARED <= rest.len() {
         let (next, others) = rest.split_at(rest.len().min(first.len()));
         let Some(found) = alignment::phases_of_repeated_batch(lifetimes, &out, next, first) else {
             let event = next.first().map_or(end, |&id| lifetimes.alloc_event(id));
@@ -50,7 +50,7 @@ fn first_pass(
     let start = |at: usize, phase| {
         made.get(at).map(|&id| PhaseStart { event: EventIx(lifetimes.alloc_event(id)), phase })
     };
-    let unknown = (alignment::MIN_COMPARED_ALLOCS <= first).then(|| start(0, Phase::Unknown)).flatten();
+    let unknown = (MIN_COMPARED <= first).then(|| start(0, Phase::Unknown)).flatten();
     let begins = if unknown.is_some() { first } else { 0 };
     let data_start = (0 < data).then(|| start(begins, Phase::Data)).flatten();
     let forward = start(if 0 < data { first + data } else { begins }, Phase::Forward);

@@ -1,7 +1,7 @@
 //! A recording without stacks, event by event: which allocation is made or freed.
 
 use crate::analysis::attribution::facts::{free_event, leading_parameters};
-use crate::analysis::attribution::structure::scalar::SCALAR_BYTES;
+use crate::analysis::attribution::thresholds::SCALAR_BYTES;
 use crate::model::{AllocId, EventIx, Moment, Timeline};
 use foldhash::HashSet;
 
@@ -25,10 +25,12 @@ pub(super) struct LifetimesByEvent<'a> {
     changes: Vec<Change>,
     /// Of each allocation, whether it is as large as a parameter.
     are_parameter_sized: Vec<bool>,
-    parameter_count: usize,
-    parameter_size_count: usize,
+    /// How many blocks there are that may be parameters.
+    pub(super) parameter_count: usize,
+    /// How many different sizes parameters have.
+    pub(super) parameter_size_count: usize,
     /// The event that makes the first allocation after the parameters.
-    after_parameters: u32,
+    pub(super) after_parameters: u32,
 }
 
 impl<'a> LifetimesByEvent<'a> {
@@ -127,21 +129,6 @@ impl<'a> LifetimesByEvent<'a> {
     /// Whether an allocation may be an activation of a pass that is not over: it is never freed.
     pub(super) fn is_kept_activation(&self, id: AllocId) -> bool {
         self.free_event(id) == NEVER && self.may_be_activation(id)
-    }
-
-    /// How many blocks there are that may be parameters.
-    pub(super) fn parameter_count(&self) -> usize {
-        self.parameter_count
-    }
-
-    /// How many different sizes parameters have.
-    pub(super) fn parameter_size_count(&self) -> usize {
-        self.parameter_size_count
-    }
-
-    /// The event that makes the first allocation after the parameters.
-    pub(super) fn after_parameters(&self) -> u32 {
-        self.after_parameters
     }
 }
 

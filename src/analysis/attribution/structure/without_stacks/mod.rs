@@ -1,6 +1,5 @@
 //! Iterations and phases of recordings without stacks, between steps that torch announced.
 
-mod after_last_step;
 mod alignment;
 mod between_passes;
 mod between_steps;
@@ -8,11 +7,10 @@ mod between_steps;
 mod between_steps_tests;
 mod flat_pass;
 mod lifetimes_by_event;
-mod optimizer_blocks;
 mod passes;
 mod step_intervals;
 #[cfg(test)]
 mod test_support;
 mod window;
 
-pub(super) use between_steps::{BetweenSteps, phases_between_steps};
+pub(super) use between_steps::phases_between_steps;

@@ -2,38 +2,20 @@
 //! while gradients are made.
 
 use super::lifetimes_by_event::{Change, LifetimesByEvent, NEVER};
-use super::window::{ActivationPeak, Window};
+use super::window::{ActivationPeak, MIN_BLOCKS_OF_PASS, Window};
+use crate::analysis::attribution::thresholds::{MIN_AGREEING, NEARBY_EVENTS, SIMILAR_PART};
 use crate::model::AllocId;
 use foldhash::HashSet;
-use std::ops::Range;
 
-/// A pass that is not over keeps at least this many blocks, and more than [`OPEN_PASS_TIMES`] as many as passes before it:
-/// a few outputs are kept by any.
-const MIN_KEPT_BY_OPEN_PASS: usize = 4;
-
-/// See [`MIN_KEPT_BY_OPEN_PASS`].
-const OPEN_PASS_TIMES: usize = 2;
-
-/// A backward makes at least this many blocks as large as parameters; a forward makes a few by chance.
-pub(super) const MIN_GRADIENTS: usize = 3;
+/// Something differs from what is usual if it is more than this many times as much: the blocks that a pass keeps, the distance
+/// of an activation from the others, or the time in which the last ones are freed, as against that of the fall.
+const UNUSUAL_TIMES: u32 = 2;
 
 /// More gradients than this for each parameter are several passes that were taken for one.
 const MAX_GRADIENTS_PER_PARAMETER: usize = 3;
 
 /// At the end of a backward, the last frees of activations lie at most this many events apart.
 const MAX_GAP_EVENTS: u32 = 24;
-
-/// The activations that are left after the fall are freed within this many times its length.
-const FALL_TIMES: u32 = 2;
-
-/// An activation is of something earlier if it lies before the others by more than this many times their usual distance.
-const STRAGGLER_TIMES: u32 = 2;
-
-/// The batch is made at most this many events before the forward pass.
-const MAX_EVENTS_FROM_BATCH: usize = 8;
-
-/// Passes of one model hold the same number of activations, and are of the same length, but for one part in this many.
-const SIMILAR_PART: usize = 4;
 
 /// The gradient of the loss may be made after the top of the peak, as the backward's first temporaries come on top: later
 /// by up to one part in this many of the length of the fall, and by [`LOSS_AFTER_TOP_EVENTS`].
@@ -84,7 +66,7 @@ pub(super) fn find_passes(lifetimes: &LifetimesByEvent<'_>, windows: &[Window]) 
         let Some(mut pass) = read_pass(lifetimes, peak, &earlier) else { continue };
         floor = floor.max(pass.end);
         kept = kept.max(pass.kept);
-        if lifetimes.parameter_count().saturating_mul(MAX_GRADIENTS_PER_PARAMETER) < pass.gradients {
+        if lifetimes.parameter_count.saturating_mul(MAX_GRADIENTS_PER_PARAMETER) < pass.gradients {
             return None;
         }
         pass.trains |= peak.leads_to_step;
@@ -132,7 +114,8 @@ fn read_pass(
 ) -> Option<Pass> {
     let floor = earlier.end;
     let kept = earlier.count_kept(lifetimes, peak);
-    let is_over = !earlier.is_last || kept < MIN_KEPT_BY_OPEN_PASS || kept <= OPEN_PASS_TIMES * earlier.kept;
+    let is_over =
+        !earlier.is_last || kept < MIN_BLOCKS_OF_PASS || kept <= UNUSUAL_TIMES as usize * earlier.kept;
     let fallen = end_of_fall(lifetimes, peak, floor);
     let loss = gradient_of_loss(lifetimes, peak, fallen, floor, is_over);
     let (backward, end) = match loss {
@@ -143,8 +126,16 @@ fn read_pass(
         None => (peak.top, fallen),
     };
     let end = if is_over { end } else { lifetimes.event_count() };
-    let MadeInPass { activations, gradients } = MadeInPass::of(lifetimes, floor..end, backward, is_over);
-    let activations = without_stragglers(lifetimes, &activations);
+    let is_parameter_sized = |&id: &AllocId| lifetimes.is_parameter_sized(id);
+    let gradients: Vec<AllocId> =
+        lifetimes.allocated_in(backward.max(floor), end).filter(is_parameter_sized).collect();
+    // Blocks of the forward that are live when the backward begins.
+    let is_for_backward = |&id: &AllocId| {
+        backward <= lifetimes.free_event(id) && (!is_over || lifetimes.is_freed_activation(id))
+    };
+    let made: Vec<AllocId> =
+        lifetimes.allocated_in(floor, backward.min(end)).filter(is_for_backward).collect();
+    let activations = without_stragglers(lifetimes, &made);
     // A batch outlives the backward; activations do not.
     let is_data = |&&id: &&AllocId| end <= lifetimes.free_event(id) && !lifetimes.is_scalar(id);
     let data_count = if is_over { activations.iter().take_while(is_data).count() } else { 0 };
@@ -169,30 +160,6 @@ fn read_pass(
     })
 }
 
-/// The blocks that count in a pass.
-struct MadeInPass {
-    /// Blocks of the forward that are live when the backward begins.
-    activations: Vec<AllocId>,
-    /// Blocks of the backward that are as large as parameters.
-    gradients: Vec<AllocId>,
-}
-
-impl MadeInPass {
-    fn of(lifetimes: &LifetimesByEvent<'_>, events: Range<u32>, backward: u32, is_over: bool) -> Self {
-        let mut out = Self { activations: Vec::new(), gradients: Vec::new() };
-        for event in events {
-            let Some(id) = lifetimes.allocated_at(event) else { continue };
-            let is_for_backward = event < backward && backward <= lifetimes.free_event(id);
-            if lifetimes.is_parameter_sized(id) && backward <= event {
-                out.gradients.push(id);
-            } else if is_for_backward && (!is_over || lifetimes.is_freed_activation(id)) {
-                out.activations.push(id);
-            }
-        }
-        out
-    }
-}
-
 /// The gradient of the loss: a scalar that is live from before the first event of the backward until after the last.
 fn gradient_of_loss(
     lifetimes: &LifetimesByEvent<'_>,
@@ -212,7 +179,7 @@ fn gradient_of_loss(
 /// The first event of the data that a pass works on. Data may be as large as a parameter.
 fn start_of_data(lifetimes: &LifetimesByEvent<'_>, first: u32, earlier: &EarlierPasses<'_>, end: u32) -> u32 {
     let mut data = first;
-    for event in (earlier.end..first).rev().take(MAX_EVENTS_FROM_BATCH) {
+    for event in (earlier.end..first).rev().take(NEARBY_EVENTS as usize) {
         if let Some(id) = lifetimes.allocated_at(event) {
             let is_known = earlier.last.is_some_and(|last| last.data_sizes.contains(&lifetimes.size(id)));
             let freed = lifetimes.free_event(id);
@@ -233,7 +200,7 @@ fn without_stragglers<'v>(lifetimes: &LifetimesByEvent<'_>, made: &'v [AllocId])
     };
     let half = made.len() / 2;
     let usual = (half..made.len()).map(gap).max().unwrap_or(0).max(MAX_GAP_EVENTS);
-    let is_far = |&at: &usize| usual.saturating_mul(STRAGGLER_TIMES) < gap(at);
+    let is_far = |&at: &usize| usual.saturating_mul(UNUSUAL_TIMES) < gap(at);
     let from = (0..half).rev().find(is_far).map_or(0, |at| at + 1);
     made.get(from..).unwrap_or_default()
 }
@@ -242,7 +209,7 @@ fn without_stragglers<'v>(lifetimes: &LifetimesByEvent<'_>, made: &'v [AllocId])
 fn end_of_fall(lifetimes: &LifetimesByEvent<'_>, peak: ActivationPeak, floor: u32) -> u32 {
     let mut last = peak.fallen;
     let mut event = peak.fallen.saturating_add(1);
-    let longest = peak.fallen.saturating_sub(peak.top).saturating_mul(FALL_TIMES).max(MAX_GAP_EVENTS);
+    let longest = peak.fallen.saturating_sub(peak.top).saturating_mul(UNUSUAL_TIMES).max(MAX_GAP_EVENTS);
     let limit = lifetimes.event_count().min(peak.fallen.saturating_add(longest));
     while event < limit && event.saturating_sub(last) <= MAX_GAP_EVENTS {
         if let Change::Free(id) = lifetimes.change_at(event)
@@ -262,15 +229,15 @@ fn are_gradients(lifetimes: &LifetimesByEvent<'_>, gradients: &[AllocId], from: 
     let sizes: HashSet<i64> = gradients.iter().map(|&id| lifetimes.size(id)).collect();
     let in_forward =
         lifetimes.allocated_in(from, backward).filter(|&id| lifetimes.is_parameter_sized(id)).count();
-    let are_many = MIN_GRADIENTS.max(in_forward + 1) <= gradients.len();
-    are_many && lifetimes.parameter_size_count() <= 2 * sizes.len()
+    let are_many = MIN_AGREEING.max(in_forward + 1) <= gradients.len();
+    are_many && lifetimes.parameter_size_count <= 2 * sizes.len()
 }
 
 /// The median event at which gradients are freed after the backward; `None` if few are, or most stay.
 fn median_free(lifetimes: &LifetimesByEvent<'_>, gradients: &[AllocId], end: u32) -> Option<u32> {
     let mut freed: Vec<u32> =
         gradients.iter().map(|&id| lifetimes.free_event(id)).filter(|&freed| end <= freed).collect();
-    if freed.len() < MIN_GRADIENTS {
+    if freed.len() < MIN_AGREEING {
         return None;
     }
     freed.sort_unstable();

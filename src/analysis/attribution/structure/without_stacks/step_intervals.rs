@@ -1,14 +1,11 @@
 //! A recording, divided by the steps that torch announced.
 
+use super::between_passes::SCRATCH_BYTES;
 use super::lifetimes_by_event::LifetimesByEvent;
-use super::optimizer_blocks::SCRATCH_BYTES;
 use super::passes::Pass;
-use super::window::Window;
+use super::window::{MIN_BLOCKS_OF_PASS, Window};
 use crate::analysis::attribution::facts::{Announced, AnnouncedRange};
 use crate::analysis::attribution::thresholds::MIN_BLOCKS_OF_MODEL;
-
-/// Fewer allocations between two steps are no pass: two optimizers step one after the other.
-const MIN_ALLOCS_OF_PASS: usize = 4;
 
 /// The events between two steps, and the step after them.
 pub(super) struct StepInterval {
@@ -36,12 +33,12 @@ impl StepInterval {
         let made: Vec<u32> = (from..to)
             .filter(is_made)
             .filter(|&event| !announced.is_in_zero_grad(event))
-            .take(MIN_ALLOCS_OF_PASS)
+            .take(MIN_BLOCKS_OF_PASS)
             .collect();
         Self {
             window: Window { from, to, leads_to_step: step.is_some() },
             first_alloc: made.first().copied(),
-            may_be_pass: made.len() == MIN_ALLOCS_OF_PASS,
+            may_be_pass: made.len() == MIN_BLOCKS_OF_PASS,
             step_end: step.map(|step| step.events[1]),
             has_closure,
         }
@@ -86,7 +83,7 @@ pub(super) fn step_intervals(
     is_from_start: bool,
 ) -> Vec<StepInterval> {
     let mut out: Vec<StepInterval> = Vec::new();
-    let mut from = if is_from_start { lifetimes.after_parameters() } else { 0 };
+    let mut from = if is_from_start { lifetimes.after_parameters } else { 0 };
     for step in announced.within_trace().map(Some).chain([None]) {
         if step.is_some_and(|step| step.is_open && has_closure(lifetimes, from, step)) {
             continue;

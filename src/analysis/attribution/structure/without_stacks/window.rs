@@ -1,19 +1,18 @@
 //! Peaks of activations: where they rise and fall within a stretch of events.
 
 use super::lifetimes_by_event::{Change, LifetimesByEvent};
+use crate::analysis::attribution::thresholds::MIN_TELLING_BLOCKS;
 
-/// A pass that holds fewer activations at a time looks like anything else.
-const MIN_HEIGHT: u32 = 8;
-
-/// A pass before an announced step may hold fewer: the step shows that there is one.
-const MIN_HEIGHT_BEFORE_STEP: u32 = 4;
+/// A pass makes at least this many blocks, and keeps as many while it is not over: a few outputs are kept by any, and two
+/// optimizers that step one after the other make a few in between.
+pub(super) const MIN_BLOCKS_OF_PASS: usize = 4;
 
 /// Activations have fallen when at most one part in this many of the highest peak's are left.
-const FALLEN_PART: u32 = 3;
+const FALLEN_PART: usize = 3;
 
 /// A peak counts if it holds at least three fifths of the highest one's activations: further micro-batches of an iteration
 /// hold about as many, temporaries of other work far fewer.
-const HIGH_FIFTHS: u32 = 3;
+const HIGH_FIFTHS: usize = 3;
 
 /// A rise and fall of activations.
 #[derive(Clone, Copy)]
@@ -25,7 +24,7 @@ pub(super) struct ActivationPeak {
     /// Whether an optimizer's step follows at once.
     pub(super) leads_to_step: bool,
     /// How many are live at the top.
-    height: u32,
+    height: usize,
 }
 
 /// A stretch of events in which passes are looked for.
@@ -42,13 +41,14 @@ impl Window {
     pub(super) fn peaks(&self, lifetimes: &LifetimesByEvent<'_>) -> Vec<ActivationPeak> {
         let mut most = 0;
         self.count_activations(lifetimes, |_, live| most = most.max(live));
-        let least = if self.leads_to_step { MIN_HEIGHT_BEFORE_STEP } else { MIN_HEIGHT };
+        // A pass before an announced step may hold few activations: the step shows that there is one.
+        let least = if self.leads_to_step { MIN_BLOCKS_OF_PASS } else { MIN_TELLING_BLOCKS };
         let mut out = Vec::new();
         if most < least {
             return out;
         }
         let low = most / FALLEN_PART;
-        let high = (most.saturating_mul(HIGH_FIFTHS) / 5).max(1);
+        let high = most.saturating_mul(HIGH_FIFTHS) / 5;
         let start =
             |event, height| ActivationPeak { top: event, fallen: event, leads_to_step: false, height };
         let mut peak = start(self.from, 0);
@@ -74,8 +74,8 @@ impl Window {
     }
 
     /// Call back with the number of live activations of the window after each that is made or freed.
-    fn count_activations(&self, lifetimes: &LifetimesByEvent<'_>, mut visit: impl FnMut(u32, u32)) {
-        let mut live = 0u32;
+    fn count_activations(&self, lifetimes: &LifetimesByEvent<'_>, mut visit: impl FnMut(u32, usize)) {
+        let mut live = 0usize;
         let is_own = |id| lifetimes.is_freed_activation(id) && self.from <= lifetimes.alloc_event(id);
         for event in self.from..self.to {
             match lifetimes.change_at(event) {
