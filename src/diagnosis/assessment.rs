@@ -61,7 +61,7 @@ impl<'a> Assessment<'a> {
         if self.cause.is_none() {
             let bytes = self.retained.as_ref().map_or(0, |retained| retained.bytes);
             asked.push(Answered {
-                asks: "Is much of what is in use left by graphs of earlier iterations, or by each of them?",
+                asks: "Do graphs of earlier iterations, or what each of them left, hold much of what is in use?",
                 figures: say!(
                     "{} left by earlier iterations, {} in use",
                     figure::bytes(bytes),
