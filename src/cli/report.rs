@@ -28,7 +28,7 @@ const TOP: usize = 8;
 #[derive(Debug, Args)]
 #[command(
     mut_arg("capacity", |arg| {
-        arg.help("Memory of the device, which no recording states: 80GiB. Tells what is held outside of PyTorch")
+        arg.help("Memory of the device, if the recording does not state it: 80GiB. Tells what is held outside of PyTorch")
     }),
     after_help = "Examples:
   oomscope report snapshot.pickle                                 what happened, and what to do
@@ -61,7 +61,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "DIR|FILE")]
     ranks: Vec<PathBuf>,
     /// The text of PyTorch's exception, or a log that has it; '-' reads standard input. Accounts for the whole device
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "FILE")]
     message: Option<PathBuf>,
     /// How many lines of code, stacks and allocations each finding lists
     #[arg(long, value_name = "N", default_value_t = TOP)]

@@ -100,3 +100,42 @@ fn smallest_loss(run: &Run<'_>, computation: &Computation<'_>) -> Option<u64> {
     };
     run.timeline.ids().filter(is_loss).map(|id| run.bytes(id)).filter(|&bytes| bytes != 0).min()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::program_fixture::{DATA, LOAD, Program};
+    use crate::analysis::{Attribution, UserRules};
+    use crate::model::AllocId;
+    use crate::program::{Run, Workload};
+
+    const MIB: i64 = 1 << 20;
+    const CALL: &str = "torch/nn/modules/module.py _call_impl";
+    const MAIN: &str = "/home/me/train.py:90 <module>";
+    const POOL: &[&str] =
+        &["torch/nn/functional.py _max_pool2d", CALL, "/home/me/net.py:9 forward", CALL, MAIN];
+    const LAYER: &[&str] =
+        &["torch/nn/modules/conv.py _conv_forward", CALL, "/home/me/net.py:8 forward", CALL, MAIN];
+    const MASKED: &[&str] = &["/home/me/net.py:10 forward", CALL, MAIN];
+
+    /// Whether the first and the second of two tensors that a call makes on one line are of another type than the model's.
+    fn are_other(stack: &'static [&'static str], sizes: [i64; 2]) -> [bool; 2] {
+        let mut program = Program::default();
+        program.alloc(3 * MIB, LOAD);
+        program.alloc(MIB, DATA);
+        let first = sizes.map(|size| program.alloc(size * MIB, stack))[0];
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+        let workload = Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+        let mut ids = timeline.ids().skip_while(|&id| timeline.allocation(id).addr != first);
+        [(); 2].map(|()| ids.next().is_some_and(|id: AllocId| workload.number_types().is_other(id)))
+    }
+
+    #[test]
+    fn masks_and_places_are_of_other_types() {
+        assert_eq!(are_other(MASKED, [2, 8]), [true, false]);
+        assert_eq!(are_other(POOL, [4, 8]), [false, true]);
+        // A layer has a workspace beside its result.
+        assert_eq!(are_other(LAYER, [2, 8]), [false, false]);
+    }
+}

@@ -65,7 +65,7 @@ fn a_given_capacity_tells_what_was_left() {
     assert!(!says(&roomy["limits"], "does not state the device's memory"));
     assert_eq!(roomy["severity"], "info");
     let tight = verdict(&["--capacity", "3GiB"]);
-    assert_eq!(tight["severity"], "warning");
+    assert_eq!((&tight["id"], &tight["severity"]), (&"capacity".into(), &"warning".into()));
     assert_eq!(tight["evidence"]["over_capacity_bytes"], reserved - (3 << 30));
     let pinned = report("pinned_host.pickle", &["--device", "-1"]);
     assert!(!says(&pinned["findings"][0]["limits"], "device's memory"), "{pinned}");

@@ -43,6 +43,31 @@ fn only_what_evaluations_keep_in_graphs_is_freed_without_gradients() {
 }
 
 #[test]
+fn what_hardly_saves_is_no_least_change() {
+    let hardly_saves = |file: &PathBuf| {
+        let found = remedies(file);
+        let all = found["remedies"].as_array().expect("remedies are a list");
+        let id = found["least"].as_str()?;
+        let least = all.iter().find(|remedy| remedy["id"] == id).expect("the least change is listed");
+        let [before, after] = [&found["baseline"], least].map(|figures| figures["peak_requested"].as_u64());
+        let is_setting_alone = id.starts_with("set:") && !id.contains('+');
+        (found["recorded_oom"].is_u64() && !is_setting_alone && before? - before? / 50 <= after?)
+            .then(|| format!("{}: {id}", file.display()))
+    };
+    let found: Vec<String> = recordings().par_iter().filter_map(hardly_saves).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn evaluations_of_each_iteration_keep_no_graph() {
+    let found = remedies(&sample("leak_eval_losses.pickle"));
+    assert_eq!(found["least"], "eval-no-grad");
+    let report =
+        json(["report", &sample("leak_eval_losses.pickle").display().to_string(), "--format", "json"]);
+    assert_eq!(report["fix"]["remedy"]["id"], "eval-no-grad", "{}", report["fix"]);
+}
+
+#[test]
 fn a_setting_that_only_gets_past_the_request_is_not_the_least_change() {
     let least = |name: &str| remedies(&sample(name))["least"].as_str().map(str::to_owned);
     for name in ["long_inputs.pickle.gz", "meta_tasks.pickle.gz", "kv_cache_oom.pickle"] {

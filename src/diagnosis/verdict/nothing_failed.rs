@@ -139,7 +139,7 @@ fn capacity(finding: &mut Finding, case: &Case<'_>) {
     finding.evidence.bytes("device_memory_bytes", "memory of the device, as given or recorded", device);
     if device < reserved {
         let excess = reserved.saturating_sub(device);
-        finding.severity = Severity::Warning;
+        (finding.id, finding.severity) = (FindingId::Capacity, Severity::Warning);
         finding.title = say!("{} were reserved, more than the {} that the device is said to have", most, has);
         finding.evidence.bytes("over_capacity_bytes", "reserved beyond it at the peak", excess);
         let active = timeline.active.peak().1;

@@ -30,15 +30,16 @@ const PARAMETERS: [i64; 3] = [3 * MIB, 5 * MIB, 7 * MIB];
 
 /// Train for some steps. Each of three blocks makes 40, 30 and 20 MiB, all of which the backward needs.
 fn train(program: &mut Program, steps: usize) {
-    train_keeping(program, steps, None);
+    train_keeping(program, steps, None, false);
 }
 
-/// [`train`], and keep something of each forward.
-fn train_keeping(program: &mut Program, steps: usize, kept_bytes: Option<i64>) {
+/// [`train`], and keep something of each forward, or gradients until the next one is over.
+fn train_keeping(program: &mut Program, steps: usize, kept_bytes: Option<i64>, keeps_gradients: bool) {
     for size in PARAMETERS {
         program.alloc(size, LOAD);
     }
     let mut input = program.alloc(MIB, DATA);
+    let mut before = Vec::new();
     for step in 0..steps {
         let blocks: Vec<[u64; 3]> = (0..3)
             .map(|_| [(40, UP), (30, ACT), (20, ADD)].map(|(size, stack)| program.alloc(size * MIB, stack)))
@@ -47,6 +48,9 @@ fn train_keeping(program: &mut Program, steps: usize, kept_bytes: Option<i64>) {
             program.alloc(bytes, ADD);
         }
         let loss = program.alloc(4, LOSS);
+        for gradient in std::mem::take(&mut before) {
+            program.free(gradient, ZERO_GRAD);
+        }
         let mut gradients = Vec::new();
         for (block, size) in blocks.into_iter().zip(PARAMETERS).rev() {
             let passing = program.alloc(10 * MIB, BACKWARD);
@@ -61,8 +65,10 @@ fn train_keeping(program: &mut Program, steps: usize, kept_bytes: Option<i64>) {
                 program.alloc(size, STATE);
             }
         }
-        for gradient in gradients {
-            program.free(gradient, ZERO_GRAD);
+        if keeps_gradients {
+            before = gradients;
+        } else {
+            gradients.into_iter().for_each(|gradient| program.free(gradient, ZERO_GRAD));
         }
         program.free(loss, DATA);
         let next = program.alloc(MIB, DATA);
@@ -119,11 +125,21 @@ fn micro_batches_share_what_scales_and_keep_gradients() {
 #[test]
 fn what_passes_leave_behind_is_as_much_in_smaller_batches() {
     let mut program = Program::default();
-    train_keeping(&mut program, 3, Some(8 * MIB));
+    train_keeping(&mut program, 3, Some(8 * MIB), false);
     let snapshot = program.finish();
     let kept = 3 * 8;
     assert_eq!(peak(&snapshot, "set:max_split_size_mb=64"), Some(15 + 15 + 270 + 1 + 10 + kept));
     assert_eq!(peak(&snapshot, "half-batch"), Some(15 + 15 + 15 + (270 + 1 + 10) / 2 + 1 + kept));
+}
+
+#[test]
+fn the_last_micro_batch_has_no_gradients_of_the_step_before() {
+    let mut program = Program::default();
+    train_keeping(&mut program, 3, None, true);
+    let snapshot = program.finish();
+    // Parameters and state of 15 each, the gradients of the step before, all three blocks, an input.
+    assert_eq!(peak(&snapshot, "set:max_split_size_mb=64"), Some(15 + 15 + 15 + 270 + 1));
+    assert_eq!(peak(&snapshot, "half-batch"), Some(15 + 15 + 15 + (270 + 1 + 10) / 2 + 1));
 }
 
 #[test]
