@@ -1,7 +1,7 @@
 //! The best remedies, the pairs of them that are worth a try, and the few that are shown.
 
 use super::offer::{Effort, Offer};
-use super::outcome::{Figures, Prediction, Trust};
+use super::outcome::{Figures, Prediction, Trust, saves};
 use super::tried::Tried;
 use super::validator::{Failed, Recorded};
 
@@ -64,14 +64,6 @@ fn is_same_part(a: &[&Offer<'_>], b: &[&Offer<'_>]) -> bool {
 
 /// As many are shown, at most; the others are there for those who ask.
 const SHOWN: usize = 3;
-
-/// A remedy is worth showing if it saves at least one part in this many of what the program requests or reserves.
-const WORTH_PART: u64 = 50;
-
-/// Whether something is less than before by a part that is worth showing.
-pub(super) fn saves(before: u64, after: u64) -> bool {
-    before / WORTH_PART < before.saturating_sub(after)
-}
 
 /// Whether a prediction, which is no bound, lowers what is requested by a part that is worth showing.
 pub fn is_worth_showing(baseline: Figures, remedy: &Prediction) -> bool {

@@ -15,6 +15,14 @@ pub struct Figures {
     pub peak_reserved: u64,
 }
 
+/// A remedy is worth showing if it saves at least one part in this many of what the program requests or reserves.
+const WORTH_PART: u64 = 50;
+
+/// Whether something is less than before by a part that is worth showing.
+pub(super) fn saves(before: u64, after: u64) -> bool {
+    before / WORTH_PART < before.saturating_sub(after)
+}
+
 /// How far a prediction goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {

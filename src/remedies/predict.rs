@@ -72,10 +72,10 @@ fn ids_of(combination: &[&Offer<'_>]) -> String {
     combination.iter().map(|offer| offer.id.as_str()).collect::<Vec<&str>>().join("+")
 }
 
-/// Take out what changes nothing, and name it.
+/// Take out what changes nothing, and name it, unless its figures are too uncertain to say so.
 fn fold(recorded: &Recorded<'_, '_>, all: &mut Vec<(Combination<'_, '_>, Tried)>) -> Vec<String> {
     let idle = all.extract_if(.., |one| recorded.fails(Failed::Folded, one));
-    idle.filter(|(combination, _)| combination.len() == 1)
+    idle.filter(|one| one.0.len() == 1 && !recorded.fails(Failed::Bound, one))
         .map(|(combination, _)| ids_of(&combination))
         .collect()
 }

@@ -272,7 +272,7 @@ fn memory_that_need_not_be_there_leads_the_advice() {
         ("gradients_kept", "gradients-not-zeroed", "Free them"),
         ("eval_with_graph", "evaluation-graph", "without gradients"),
         ("batches_ahead", "prefetched-batches", "when it is used"),
-        ("long_inputs", "quadratic-length", "fused operator"),
+        ("long_inputs", "attention-scores", "fused operator"),
     ];
     for (name, id, advice) in cases {
         let report = report(&format!("{name}.pickle.gz"), &[]);

@@ -175,13 +175,10 @@ fn changes_parameters(part: Part) -> bool {
     }
 }
 
-/// Whether a change lowers what is requested or reserved at the peak, or makes the program fit. That it raises the peak is no more
-/// known than its figures are.
-fn has_effect(recorded: &Recorded<'_, '_>, offers: &[&Offer<'_>], tried: &Tried) -> bool {
+/// Whether a change lowers what is requested or reserved at the peak, or makes the program fit.
+fn has_effect(recorded: &Recorded<'_, '_>, _: &[&Offer<'_>], tried: &Tried) -> bool {
     let (before, after) = (recorded.baseline.figures, tried.figures);
-    let is_wide = error(offers).is_some_and(|error| !errors::is_narrow(Some(error)));
-    (is_wide && before.peak_requested < after.peak_requested)
-        || after.peak_requested < before.peak_requested
+    after.peak_requested < before.peak_requested
         || after.peak_reserved < before.peak_reserved
         || (recorded.baseline.fits() == Some(false) && tried.fits() == Some(true))
 }

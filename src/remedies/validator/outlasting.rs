@@ -1,8 +1,8 @@
 //! Whether a change is enough of one.
 
 use crate::diagnosis::is_fragmentation;
-use crate::remedies::best::saves;
 use crate::remedies::offer::Combination;
+use crate::remedies::outcome::saves;
 use crate::remedies::tried::Tried;
 use crate::remedies::validator::Recorded;
 
