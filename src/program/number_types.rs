@@ -4,6 +4,7 @@ use super::computation::Computation;
 use super::dependence::Dependence;
 use super::operation_kind::OperationKind;
 use super::run::Run;
+use super::share::{MUCH, NEARLY_ALL};
 use crate::analysis::{Category, TorchOperation};
 use crate::model::{AllocId, StackId};
 use foldhash::HashSet;
@@ -55,10 +56,18 @@ impl NumberTypes {
         }
         let losses = smallest_loss(run, computation);
         let [by_two, by_four] = bytes_by_width(run);
+        let parameters =
+            run.of_category(Category::Parameter).into_iter().map(|id| run.bytes(id)).sum::<u64>();
+        // Norms alone, or a few matrices whose sides fit by chance, tell nothing.
+        let tells = |one: u64, other: u64| {
+            MUCH.is_reached(one, parameters) && NEARLY_ALL.is_reached(one, one.saturating_add(other))
+        };
         Self {
-            are_wide: wide != 0 || losses == Some(4) || by_two < by_four,
+            // A loss may be computed in fp32 from numbers of two bytes, but not the other way round.
+            are_wide: wide != 0 || tells(by_four, by_two),
             are_half: losses == Some(2)
                 || wide < half
+                || tells(by_two, by_four)
                 || computation.has_weight_copies()
                 || has_odd_parameters(run),
             others,

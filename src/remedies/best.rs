@@ -89,7 +89,10 @@ pub(super) fn few(baseline: &Tried, remedies: &[Prediction], least: Option<usize
         is_whole && is_worth(remedy)
     };
     let mut order: Vec<usize> = (0..remedies.len()).filter(|&index| is_open(&remedies[index])).collect();
-    order.sort_by_key(|&index| (1 < remedies[index].parts.len(), Effort::Results <= remedies[index].effort));
+    order.sort_by_key(|&index| {
+        let remedy = &remedies[index];
+        (1 < remedy.parts.len(), Effort::Results <= remedy.effort, remedy.is_conditional)
+    });
     let mut chosen: Vec<usize> = Vec::new();
     for index in least.into_iter().chain(order) {
         let is_new =

@@ -1,7 +1,7 @@
 //! The least change with which a program fits.
 
 use super::leaks::Leak;
-use super::offer::{Combination, price};
+use super::offer::{Combination, is_conditional, price};
 use super::outcome::Postponed;
 use super::tried::Tried;
 use super::validator::{Failed, Recorded, outlasts_the_request};
@@ -15,7 +15,7 @@ pub(super) struct Least {
 }
 
 impl Least {
-    /// Prefer few remedies, then a low price, then headroom. Skip bounds, which are no predictions, changes that leave a leak, which
+    /// Prefer few remedies, then a low price, then those without a condition, then headroom. Skip bounds, which are no predictions, changes that leave a leak, which
     /// only delay the failure, and what only gets past a request that failed, which may fail at the next.
     pub(super) fn of(recorded: &Recorded<'_, '_>, all: &[(Combination<'_, '_>, Tried)]) -> Self {
         let Recorded { scene, program, .. } = *recorded;
@@ -23,7 +23,7 @@ impl Least {
             (0..all.len()).filter(|&index| all[index].1.fits() == Some(true)).collect();
         fitting.sort_by_key(|&index| {
             let (combination, tried) = &all[index];
-            (combination.len(), price(combination), Reverse(tried.margin))
+            (combination.len(), price(combination), is_conditional(combination), Reverse(tried.margin))
         });
         let is_bound = |index: &usize| recorded.fails(Failed::Bound, &all[*index]);
         let (bounds, known): (Vec<usize>, Vec<usize>) = fitting.into_iter().partition(is_bound);

@@ -93,6 +93,8 @@ pub(super) struct Offer<'a> {
     pub(super) change: Change<'a>,
     /// Whether the prediction is only a bound, as not all that changes is known.
     pub(super) is_bound: bool,
+    /// Whether its title names a condition that the recording does not tell.
+    pub(super) is_conditional: bool,
     /// Whether the categories behind it are partly inferred.
     pub(super) is_inferred: bool,
     /// The share by which predictions of it were off; `None` if that was not measured.
@@ -124,6 +126,7 @@ impl<'a> Offer<'a> {
             precondition,
             change: Change::Program(Box::new(change)),
             is_bound: false,
+            is_conditional: false,
             is_inferred: false,
             error,
             code: String::new(),
@@ -167,6 +170,13 @@ impl<'a> Offer<'a> {
         self
     }
 
+    /// Say whether it has a condition that the recording does not tell.
+    #[must_use]
+    pub(super) fn conditional(mut self, is_conditional: bool) -> Self {
+        self.is_conditional = is_conditional;
+        self
+    }
+
     /// Mark it as a bound.
     #[must_use]
     pub(super) fn bound(mut self) -> Self {
@@ -188,6 +198,11 @@ pub(super) type Combination<'o, 'a> = Vec<&'o Offer<'a>>;
 /// The error of several offers at once; `None` if that of one was not measured.
 pub(super) fn error(combination: &[&Offer<'_>]) -> Option<f64> {
     combination.iter().map(|offer| offer.error).sum()
+}
+
+/// Whether one of several offers has a condition that the recording does not tell.
+pub(super) fn is_conditional(combination: &[&Offer<'_>]) -> bool {
+    combination.iter().any(|offer| offer.is_conditional)
 }
 
 /// The highest price of several offers.

@@ -81,6 +81,8 @@ pub struct Prediction {
     pub attribution: Attributed,
     /// The share by which predictions of requested bytes were off in validation; `None` where that is not known.
     pub error: Option<f64>,
+    /// Whether its title names a condition that the recording does not tell.
+    pub is_conditional: bool,
     /// What makes it applicable: one fact for each remedy.
     pub preconditions: Vec<Precondition>,
     /// The parts of the program that it changes.

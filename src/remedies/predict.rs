@@ -3,7 +3,7 @@
 use super::activations;
 use super::best;
 use super::least::Least;
-use super::offer::{Combination, Offer, Part, error, price};
+use super::offer::{Combination, Offer, Part, error, is_conditional, price};
 use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
 use super::registry::{FAMILIES, Family};
 use super::scene::Scene;
@@ -188,6 +188,7 @@ fn prediction(recorded: &Recorded<'_, '_>, one: &(Combination<'_, '_>, Tried)) -
         basis: if is_bound { Trust::Bound } else { Trust::Simulated },
         attribution: if has(&|offer| offer.is_inferred) { Attributed::Inferred } else { Attributed::Seen },
         error: error(combination).filter(|_| !is_bound),
+        is_conditional: is_conditional(combination),
         preconditions: combination.iter().map(|offer| offer.precondition.clone()).collect(),
         parts: combination.iter().map(|offer| offer.part).collect(),
         effort: price(combination),

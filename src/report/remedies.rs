@@ -290,7 +290,7 @@ fn postponed_text(predictions: &Predictions, postponed: Postponed) -> Option<Str
             "No remedy that was tried is known to do more than get past the request that failed within {limit}. This does: {what}."
         ),
         Postponed::Bound(_) => format!(
-            "No remedy whose figures are known {fits_into} {limit}. This may, of which only a bound is known: {what}."
+            "Only a bound is known of what would be enough, so that the program {fits_into} {limit}: {what}."
         ),
     })
 }
@@ -395,6 +395,7 @@ pub(super) mod fixture {
             parts: Vec::new(),
             effort: Effort::Argument,
             error: None,
+            is_conditional: false,
             code: String::new(),
             cost: String::new(),
             note: String::new(),

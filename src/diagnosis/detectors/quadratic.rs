@@ -81,11 +81,11 @@ fn described(case: &Case<'_>, live: &[&Allocation], bytes: i64, now: &Lengths, o
         other.input,
     );
     places(&mut finding, case, live);
+    finding.advise("Compute in chunks, or limit the length: cut or split long inputs, sort them into batches by length, and take fewer of the long ones.");
     finding.advise_code(
         "If it is attention, use the fused operator, which never holds all scores:",
         "y = torch.nn.functional.scaled_dot_product_attention(q, k, v)",
     );
-    finding.advise("Otherwise limit the length: cut or split long inputs, sort them into batches by length, and take fewer of the long ones; or compute in chunks.");
     finding.weighs(saved);
     finding.limit("Lengths are told by the bytes of the inputs; a batch that grows together with the length looks steeper.");
     finding

@@ -93,8 +93,12 @@ fn too_much(case: &Case<'_>, shortage: &Shortage) -> Sentence {
     let had = had.unwrap_or(shortage.reserved_bytes);
     let (active, had) = (figure::bytes(active).of(had), figure::bytes(had));
     if shortage.excess_bytes().is_none_or(|excess| 0 < excess) {
-        let of = if shortage.is_refused_by_limit() { "limit on this process" } else { "device" };
-        say!("{} in use{} plus the requested {} exceed the {}.", active, rounding, requested, of)
+        let of = if shortage.is_refused_by_limit() {
+            "the limit on this process"
+        } else {
+            "what PyTorch could have"
+        };
+        say!("{} in use{} plus the requested {} exceed {}.", active, rounding, requested, of)
     } else {
         say!("{} of {} are in use{}, and no piece of {} is left.", active, had, rounding, requested)
     }

@@ -16,26 +16,25 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     if of_batch.is_empty() {
         return Vec::new();
     }
-    let has_backward = scene.computation().has_backward();
+    let trains = scene.workload().trains();
     let fact = format!("calls of the model make {} of their batch", most(scene, &of_batch));
     let precondition = Precondition::of_call(scene, fact, &of_batch);
     // The nodes of one graph cannot be computed apart, and what has one sample cannot be halved.
-    let condition = if is_loaded_once(scene.computation()) {
-        ", if its samples do not depend on each other"
-    } else if BatchSize::of(&scene.run) == BatchSize::Unknown {
-        ", if it has more than one sample"
-    } else {
-        ""
+    let is_whole = is_loaded_once(scene.computation());
+    let is_counted = BatchSize::of(&scene.run) != BatchSize::Unknown;
+    let condition = |parts: u32| match (is_whole, is_counted) {
+        (true, _) => ", if its samples do not depend on each other".to_owned(),
+        (false, true) => String::new(),
+        (false, false) => format!(", if it has at least {parts} samples"),
     };
-    let times =
-        |parts| if has_backward { format!(", {parts} times before each step") } else { String::new() };
+    let times = |parts| if trains { format!(", {parts} times before each step") } else { String::new() };
     [("half-batch", "half", 2), ("quarter-batch", "a quarter of", 4)]
         .into_iter()
         .map(|(id, share, parts)| {
-            let title =
-                format!("compute {share} the batch at a time{times}{condition}", times = times(parts));
+            let title = format!("compute {share} the batch at a time{}{}", times(parts), condition(parts));
             let change = move |program: &mut Program<'_>| micro_batches(scene, program, parts);
             Offer::new(id, title, (Part::Batch, Effort::Time), precondition.clone(), change)
+                .conditional(!condition(parts).is_empty())
                 .code(code(scene, parts))
                 .cost("the same results, but for batch norm; smaller kernels may run slower")
         })
@@ -43,16 +42,14 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
 }
 
 fn code(scene: &Scene<'_>, parts: u32) -> String {
-    if scene.computation().has_backward() {
+    if scene.workload().trains() {
         return format!(
             "(loss_fn(model(x), y) / {parts}).backward()  # batch_size // {parts}, a step after every {parts}"
         );
     }
-    let call = format!("for part in x.chunk({parts}):  # batch_size // {parts}\n    y = model(part)");
-    if scene.workload().trains() {
-        return call;
-    }
-    format!("with torch.inference_mode():\n    {}", call.replace('\n', "\n    "))
+    format!(
+        "with torch.inference_mode():\n    for part in x.chunk({parts}):  # batch_size // {parts}\n        y = model(part)"
+    )
 }
 
 /// Whether an allocation depends on the batch that can be smaller: that of training or, where nothing trains, of any call.

@@ -47,7 +47,7 @@ fn fused<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
         },
     );
     offer
-        .code("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)")
+        .code("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)  # or Adam, as it is")
         .cost("nothing: it is faster, too; results differ by rounding")
         .note("It saves the temporaries of the step, so only where the peak lies in the step.")
 }
@@ -84,7 +84,7 @@ fn one_by_one<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
         },
     );
     offer
-        .code("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, foreach=False)")
+        .code("optimizer = torch.optim.AdamW(model.parameters(), lr=lr, foreach=False)  # or Adam, as it is")
         .cost("slower steps: a few kernels for each parameter")
         .note("Temporaries of one parameter at a time are left in the step.")
 }

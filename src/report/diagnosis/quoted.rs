@@ -62,8 +62,12 @@ pub fn quoted(predictions: &Predictions, verdict: FindingId) -> Vec<RemedyText> 
         chosen.extend(predictions.least.and_then(|index| predictions.remedies.get(index)));
     }
     let keeps_results = |remedy: &&Prediction| remedy.effort < Effort::Results;
-    let same_results =
-        all.iter().copied().find(|remedy| is_quotable(predictions, remedy) && keeps_results(remedy));
+    // What surely applies comes before what has a condition.
+    let same_results = all
+        .iter()
+        .copied()
+        .filter(|remedy| is_quotable(predictions, remedy) && keeps_results(remedy))
+        .min_by_key(|remedy| remedy.is_conditional);
     let no_graph = all
         .iter()
         .copied()
