@@ -68,7 +68,7 @@ fn answer_ui(ui: &mut egui::Ui, derived: &Derived, verdict: &Verdict, at: &mut S
             (Some(fix), _) => Some(("fix:", fix.line(), fix.code.as_ref().unwrap_or(&fix.text))),
             (None, true) => None,
             (None, false) => remedies.first().map(|remedy| {
-                ("most would save:", format!("{}: {}", remedy.title, remedy.outcome), &remedy.code)
+                ("would lower the peak:", format!("{}: {}", remedy.title, remedy.outcome), &remedy.code)
             }),
         };
         if let Some((name, text, hint)) = shown {

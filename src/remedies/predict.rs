@@ -2,6 +2,7 @@
 
 use super::activations;
 use super::best;
+use super::errors;
 use super::least::Least;
 use super::offer::{Combination, Offer, Part, error, is_conditional, price};
 use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
@@ -75,7 +76,9 @@ fn ids_of(combination: &[&Offer<'_>]) -> String {
 /// Take out what changes nothing, and name it, unless its figures are too uncertain to say so.
 fn fold(recorded: &Recorded<'_, '_>, all: &mut Vec<(Combination<'_, '_>, Tried)>) -> Vec<String> {
     let idle = all.extract_if(.., |one| recorded.fails(Failed::Folded, one));
-    idle.filter(|one| one.0.len() == 1 && !recorded.fails(Failed::Bound, one))
+    let is_wide =
+        |combination: &[&Offer<'_>]| error(combination).is_some_and(|error| !errors::is_narrow(Some(error)));
+    idle.filter(|(combination, _)| combination.len() == 1 && !is_wide(combination))
         .map(|(combination, _)| ids_of(&combination))
         .collect()
 }

@@ -16,7 +16,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     if of_batch.is_empty() {
         return Vec::new();
     }
-    let trains = scene.workload().trains();
+    let has_backward = scene.computation().has_backward();
     let fact = format!("calls of the model make {} of their batch", most(scene, &of_batch));
     let precondition = Precondition::of_call(scene, fact, &of_batch);
     // The nodes of one graph cannot be computed apart, and what has one sample cannot be halved.
@@ -27,7 +27,8 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         (false, true) => String::new(),
         (false, false) => format!(", if it has at least {parts} samples"),
     };
-    let times = |parts| if trains { format!(", {parts} times before each step") } else { String::new() };
+    let times =
+        |parts| if has_backward { format!(", {parts} times before each step") } else { String::new() };
     [("half-batch", "half", 2), ("quarter-batch", "a quarter of", 4)]
         .into_iter()
         .map(|(id, share, parts)| {
@@ -42,14 +43,16 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
 }
 
 fn code(scene: &Scene<'_>, parts: u32) -> String {
-    if scene.workload().trains() {
+    if scene.computation().has_backward() {
         return format!(
             "(loss_fn(model(x), y) / {parts}).backward()  # batch_size // {parts}, a step after every {parts}"
         );
     }
-    format!(
-        "with torch.inference_mode():\n    for part in x.chunk({parts}):  # batch_size // {parts}\n        y = model(part)"
-    )
+    let call = format!("for part in x.chunk({parts}):  # batch_size // {parts}\n    y = model(part)");
+    if scene.workload().trains() {
+        return format!("{call}  # in training, with a backward pass of each part");
+    }
+    format!("with torch.inference_mode():\n    {}", call.replace('\n', "\n    "))
 }
 
 /// Whether an allocation depends on the batch that can be smaller: that of training or, where nothing trains, of any call.
