@@ -2,11 +2,11 @@
 
 use super::run::Run;
 use crate::model::AllocId;
-use foldhash::HashMap;
+use std::collections::BTreeMap;
 
 /// Numbers of blocks by their bytes.
 #[derive(Debug, Clone, Default)]
-pub struct Sizes(HashMap<u64, u32>);
+pub struct Sizes(BTreeMap<u64, u32>);
 
 impl Sizes {
     /// The sizes of some allocations.

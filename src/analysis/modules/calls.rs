@@ -37,6 +37,15 @@ pub(super) struct CallCounter {
     called: Vec<NodeIx>,
 }
 
+/// How a module is entered.
+#[derive(Clone, Copy)]
+struct Entry {
+    /// Whether the module around it began anew.
+    is_anew: bool,
+    /// Whether it begins again when its first part comes again.
+    may_repeat: bool,
+}
+
 impl CallCounter {
     /// Begin a new pass.
     pub(super) fn start_pass(&mut self) {
@@ -51,16 +60,18 @@ impl CallCounter {
             let Step { flow, is_recomputed, .. } = tree.nodes[node.index()].step;
             is_outermost &= !is_recomputed;
             let may_repeat = !is_outermost && flow == Flow::Any;
+            let entry = Entry { is_anew: is_entered, may_repeat };
             is_outermost &= flow == Flow::Wraps;
             let part = path.get(depth + 1).map_or(Inner::Own(stack), |&inner| Inner::Module(inner));
-            is_entered = self.step(node, part, is_entered, may_repeat);
+            is_entered = self.step(node, part, entry);
             numbers.push(self.calls(node));
         }
     }
 
     /// Let a module go on with a part of it. Returns whether that part is entered anew. A module that may repeat begins again when
     /// its first part comes again.
-    fn step(&mut self, node: NodeIx, part: Inner, is_entered: bool, may_repeat: bool) -> bool {
+    fn step(&mut self, node: NodeIx, part: Inner, entry: Entry) -> bool {
+        let Entry { is_anew, may_repeat } = entry;
         let pass = self.pass;
         if self.progress.len() <= node.index() {
             self.progress.resize(node.index() + 1, None);
@@ -73,12 +84,12 @@ impl CallCounter {
         };
         let is_next = progress.current != part;
         let begins_again = is_next && progress.first == part && may_repeat;
-        if is_entered {
+        if is_anew {
             progress.first = part;
         }
-        progress.calls += u32::from(is_entered || begins_again);
+        progress.calls += u32::from(is_anew || begins_again);
         progress.current = part;
-        is_entered || is_next
+        is_anew || is_next
     }
 
     /// The modules of the pass so far, and how often each was called.

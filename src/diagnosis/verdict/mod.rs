@@ -58,14 +58,16 @@ fn stated(assessment: &Assessment<'_>, others: &[Finding]) -> (Finding, Vec<Answ
 
 /// Nothing has failed, but the memory of earlier iterations piles up.
 fn leaking(case: &Case<'_>, retained: &Retained) -> Finding {
-    let title = match growth(case, retained).filter(|_| !retained.is_graph()) {
-        Some(growth) => say!(
+    let growth = growth(case, retained).filter(|_| !retained.is_graph());
+    let title = if let Some(growth) = growth {
+        say!(
             "No request failed, but {}: {} of {} in use are left by earlier ones",
             growth,
             figure::bytes(retained.bytes).of(case.live_bytes()),
             figure::bytes(case.timeline.active.at(case.moment))
-        ),
-        None => say!("A leak: {}", retained::title(retained)),
+        )
+    } else {
+        say!("A leak: {}", retained::title(retained))
     };
     let mut finding = Finding::new(FindingId::Leak, Severity::Warning, title);
     retained::describe(&mut finding, case, retained);

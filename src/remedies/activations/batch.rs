@@ -76,7 +76,9 @@ fn micro_batches(scene: &Scene<'_>, program: &mut Program<'_>, parts: u32) {
         let is_gradient = |id: &AllocId| scene.computation().dependence(*id) == Dependence::Gradient;
         let made: Vec<AllocId> = scene.run.made_in(&pass.events).filter(is_gradient).collect();
         let start = Point::before(EventIx(pass.events.start), 0);
-        made.iter().for_each(|&id| accumulate(scene, program, id, start));
+        for &id in &made {
+            accumulate(scene, program, id, start);
+        }
         // Those that are cleared after the first forward are gone in the last.
         let is_cleared = |id: &&AllocId| {
             lifetimes.end(**id).is_some_and(|end| pass.events.start < end.0 && end.0 <= pass.backward)

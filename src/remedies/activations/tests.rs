@@ -68,7 +68,9 @@ fn train_keeping(program: &mut Program, steps: usize, kept_bytes: Option<i64>, k
         if keeps_gradients {
             before = gradients;
         } else {
-            gradients.into_iter().for_each(|gradient| program.free(gradient, ZERO_GRAD));
+            for gradient in gradients {
+                program.free(gradient, ZERO_GRAD);
+            }
         }
         program.free(loss, DATA);
         let next = program.alloc(MIB, DATA);

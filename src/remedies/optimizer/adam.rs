@@ -55,16 +55,12 @@ fn fused<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
 /// That Adam makes temporaries in its step.
 fn makes_temporaries(scene: &Scene<'_>, facts: &OptimizerFacts) -> Precondition {
     let made = scene.run.most_at_once(&facts.temporaries);
-    match facts.failed.last().filter(|oom| made < oom.requested.max(0).unsigned_abs()) {
-        Some(oom) => Precondition::new(format!(
-            "a step of Adam asked for {} of temporaries in vain",
-            units::bytes(oom.requested)
-        )),
-        _ => {
-            let fact = format!("a step of Adam makes {} of temporaries", most(scene, &facts.temporaries));
-            Precondition::of(scene, fact, &facts.temporaries)
-        }
+    if let Some(oom) = facts.failed.last().filter(|oom| made < oom.requested.max(0).unsigned_abs()) {
+        let bytes = units::bytes(oom.requested);
+        return Precondition::new(format!("a step of Adam asked for {bytes} of temporaries in vain"));
     }
+    let fact = format!("a step of Adam makes {} of temporaries", most(scene, &facts.temporaries));
+    Precondition::of(scene, fact, &facts.temporaries)
 }
 
 fn one_by_one<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {

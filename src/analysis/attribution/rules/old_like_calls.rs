@@ -48,7 +48,7 @@ fn categories_of_calls(view: &View<'_>, claims: &Claims) -> HashMap<i64, Categor
 /// Whether there are as many blocks of each size as one and the same number of calls keeps: parameters have sizes of
 /// activations only by chance.
 pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims) -> bool {
-    let old = view.count_by_size(ids.iter().copied());
+    let old: BTreeMap<_, _> = view.count_by_size(ids.iter().copied()).into_iter().collect();
     let kept = kept_by_calls(view, claims);
     let calls = view.device.calls.iter().filter(|call| call.trains).count().max(1);
     // By the number of calls that would have kept as many: how many sizes say so, and their bytes.
