@@ -3,7 +3,7 @@
 use super::computation::Computation;
 use super::operation_kind::OperationKind;
 use super::run::{Run, StackSet};
-use crate::analysis::TorchOperation;
+use crate::analysis::{Category, TorchOperation};
 use crate::model::{AllocId, EventIx, Moment, StackId};
 
 /// Between two linear layers, attention makes fewer allocations than this.
@@ -30,7 +30,8 @@ pub struct Attention {
 pub(super) fn find(computation: &Computation<'_>) -> Vec<Attention> {
     let run = &computation.run;
     let softmax = run.stacks_of_operations(|operation| operation == TorchOperation::Softmax);
-    let is_call = |id: &AllocId| computation.depends_on_batch(*id);
+    // Keys and values that grow with each token are made between products, too.
+    let is_call = |id: &AllocId| computation.depends_on_batch(*id) && run.category(*id) != Category::KvCache;
     let calls: Vec<AllocId> = run.timeline.ids().filter(is_call).collect();
     let is_product = |id: AllocId| computation.is_product(id);
     let mut product_bytes = 0;

@@ -4,7 +4,7 @@ use super::leaks::Leak;
 use super::offer::{Combination, is_conditional, price};
 use super::outcome::Postponed;
 use super::tried::Tried;
-use super::validator::{Failed, Recorded, outlasts_the_request};
+use super::validator::{Failed, Outlasting, Recorded};
 use std::cmp::Reverse;
 
 /// The least change that fits.
@@ -15,8 +15,9 @@ pub(super) struct Least {
 }
 
 impl Least {
-    /// Prefer few remedies, then a low price, then those without a condition, then headroom. Skip bounds, which are no predictions, changes that leave a leak, which
-    /// only delay the failure, and what only gets past a request that failed, which may fail at the next.
+    /// Prefer few remedies, then a low price, then those without a condition, then headroom. Skip bounds, which are no
+    /// predictions, changes that leave a leak, which only delay the failure, and what only gets past a request that failed, which
+    /// may fail at the next.
     pub(super) fn of(recorded: &Recorded<'_, '_>, all: &[(Combination<'_, '_>, Tried)]) -> Self {
         let Recorded { scene, program, .. } = *recorded;
         let mut fitting: Vec<usize> =
@@ -29,7 +30,8 @@ impl Least {
         let (bounds, known): (Vec<usize>, Vec<usize>) = fitting.into_iter().partition(is_bound);
         let leak = Leak::of(scene, program);
         let stops = |&index: &usize| leak.as_ref().is_none_or(|leak| leak.is_stopped_by(&all[index].0));
-        let suffices = |&index: &usize| stops(&index) && outlasts_the_request(recorded, &all[index]);
+        let outlasting = Outlasting::of(recorded);
+        let suffices = |&index: &usize| stops(&index) && outlasting.has(&all[index].1);
         let least = known.iter().copied().find(suffices);
         let bound = bounds.into_iter().find(suffices).map(Postponed::Bound);
         let kind = if leak.is_some() { Postponed::Leak } else { Postponed::Little };

@@ -2,6 +2,7 @@
 
 use super::offer::{Effort, Part};
 use super::precondition::Precondition;
+use crate::program::share::TRACE;
 use crate::simulator::Until;
 
 /// The most bytes of a program, in three measures.
@@ -15,12 +16,9 @@ pub struct Figures {
     pub peak_reserved: u64,
 }
 
-/// A remedy is worth showing if it saves at least one part in this many of what the program requests or reserves.
-const WORTH_PART: u64 = 50;
-
-/// Whether something is less than before by a part that is worth showing.
+/// Whether something is less than before by more than a trace, which is worth showing.
 pub(super) fn saves(before: u64, after: u64) -> bool {
-    before / WORTH_PART < before.saturating_sub(after)
+    TRACE.is_exceeded(before.saturating_sub(after), before)
 }
 
 /// How far a prediction goes.

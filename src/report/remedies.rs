@@ -290,7 +290,7 @@ fn postponed_text(predictions: &Predictions, postponed: Postponed) -> Option<Str
             "No remedy that was tried is known to do more than get past the request that failed within {limit}. This does: {what}."
         ),
         Postponed::Bound(_) => format!(
-            "Only a bound is known of what would be enough, so that the program {fits_into} {limit}: {what}."
+            "No figure is sure enough to say that the program {fits_into} {limit}; as far as a bound tells, it does with this: {what}."
         ),
     })
 }

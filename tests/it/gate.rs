@@ -43,6 +43,18 @@ fn only_what_evaluations_keep_in_graphs_is_freed_without_gradients() {
 }
 
 #[test]
+fn keys_and_values_are_no_scores_of_attention() {
+    let found = remedies(&sample("kv_cache_oom.pickle"));
+    assert_ne!(found["least"], "sdpa");
+    let all = found["remedies"].as_array().expect("remedies are a list");
+    let lines =
+        all.iter().filter(|remedy| remedy["id"] == "sdpa").map(|remedy| &remedy["preconditions"][0]["line"]);
+    let of_cache: Vec<&Value> =
+        lines.filter(|line| line.as_str().is_some_and(|line| line.starts_with("generate.py"))).collect();
+    assert!(of_cache.is_empty(), "{of_cache:?}");
+}
+
+#[test]
 fn what_hardly_saves_is_no_least_change() {
     let hardly_saves = |file: &PathBuf| {
         let found = remedies(file);

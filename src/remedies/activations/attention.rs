@@ -18,7 +18,8 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
         }
     };
     let scores: Vec<AllocId> = all.iter().flat_map(|attention| attention.scores.iter().copied()).collect();
-    let fact = format!("attention is written out: its scores take {}", most(scene, &scores));
+    let fact =
+        format!("attention is written out: whole computations of it hold {} of scores", most(scene, &scores));
     let (title, kind) = ("compute attention without its scores", (Part::Attention, Effort::Lines));
     let offer = Offer::new("sdpa", title, kind, Precondition::of(scene, fact, &scores), change);
     Some(

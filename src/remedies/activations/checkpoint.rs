@@ -3,6 +3,7 @@
 use super::evaluation::keeps_graph;
 use super::without_graph::without_graph;
 use crate::model::{AllocId, EventIx, Moment};
+use crate::program::share::NEARLY_ALL;
 use crate::program::{Dependence, OperationKind, Pass};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::precondition::{Precondition, most};
@@ -88,17 +89,13 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     vec![all, half, largest]
 }
 
-/// Blocks are alike if the largest keeps at most this many times as much as they do on average.
-const ALIKE: f64 = 1.1;
-
-/// Whether the blocks of a whole pass keep about as much each: those of one stage, of layers of one kind.
+/// Whether the blocks of a whole pass keep about as much each, those of one stage of layers of one kind: nearly as much as if all
+/// kept what the largest does.
 fn are_alike(scene: &Scene<'_>, blocks: &Blocks, count: usize) -> bool {
-    let whole = blocks.iter().filter(|of_pass| of_pass.len() == count);
-    let mut kept =
-        whole.map(|of_pass| of_pass.iter().map(|block| block.inner_bytes(scene)).collect::<Vec<u64>>());
-    kept.any(|bytes| {
-        let largest = bytes.iter().max().copied().unwrap_or(0);
-        largest as f64 * count as f64 <= ALIKE * bytes.iter().sum::<u64>() as f64
+    blocks.iter().filter(|of_pass| of_pass.len() == count).any(|of_pass| {
+        let bytes = || of_pass.iter().map(|block| block.inner_bytes(scene));
+        let largest = bytes().max().unwrap_or(0);
+        NEARLY_ALL.is_reached(bytes().sum::<u64>(), largest.saturating_mul(count as u64))
     })
 }
 

@@ -30,11 +30,23 @@ const PARAMETERS: [i64; 3] = [3 * MIB, 5 * MIB, 7 * MIB];
 
 /// Train for some steps. Each of three blocks makes 40, 30 and 20 MiB, all of which the backward needs.
 fn train(program: &mut Program, steps: usize) {
-    train_keeping(program, steps, None, false);
+    train_as(program, steps, &Style::default());
 }
 
-/// [`train`], and keep something of each forward, or gradients until the next one is over.
-fn train_keeping(program: &mut Program, steps: usize, kept_bytes: Option<i64>, keeps_gradients: bool) {
+/// What a program does in its own way.
+#[derive(Default)]
+struct Style {
+    /// It keeps something of each forward.
+    kept_bytes: Option<i64>,
+    /// It keeps gradients until the next forward is over.
+    keeps_gradients: bool,
+    /// It loads one batch for all steps.
+    loads_once: bool,
+}
+
+/// [`train`], in a style.
+fn train_as(program: &mut Program, steps: usize, style: &Style) {
+    let &Style { kept_bytes, keeps_gradients, loads_once } = style;
     for size in PARAMETERS {
         program.alloc(size, LOAD);
     }
@@ -73,6 +85,9 @@ fn train_keeping(program: &mut Program, steps: usize, kept_bytes: Option<i64>, k
             }
         }
         program.free(loss, DATA);
+        if loads_once {
+            continue;
+        }
         let next = program.alloc(MIB, DATA);
         program.free(std::mem::replace(&mut input, next), DATA);
     }
@@ -127,7 +142,7 @@ fn micro_batches_share_what_scales_and_keep_gradients() {
 #[test]
 fn what_passes_leave_behind_is_as_much_in_smaller_batches() {
     let mut program = Program::default();
-    train_keeping(&mut program, 3, Some(8 * MIB), false);
+    train_as(&mut program, 3, &Style { kept_bytes: Some(8 * MIB), ..Style::default() });
     let snapshot = program.finish();
     let kept = 3 * 8;
     assert_eq!(peak(&snapshot, "set:max_split_size_mb=64"), Some(15 + 15 + 270 + 1 + 10 + kept));
@@ -137,11 +152,24 @@ fn what_passes_leave_behind_is_as_much_in_smaller_batches() {
 #[test]
 fn the_last_micro_batch_has_no_gradients_of_the_step_before() {
     let mut program = Program::default();
-    train_keeping(&mut program, 3, None, true);
+    train_as(&mut program, 3, &Style { keeps_gradients: true, ..Style::default() });
     let snapshot = program.finish();
     // Parameters and state of 15 each, the gradients of the step before, all three blocks, an input.
     assert_eq!(peak(&snapshot, "set:max_split_size_mb=64"), Some(15 + 15 + 15 + 270 + 1));
     assert_eq!(peak(&snapshot, "half-batch"), Some(15 + 15 + 15 + (270 + 1 + 10) / 2 + 1));
+}
+
+#[test]
+fn smaller_batches_name_their_condition() {
+    let title = |style: &Style| {
+        let mut program = Program::default();
+        train_as(&mut program, 3, style);
+        prediction(&program.finish(), "quarter-batch").expect("it is offered").title
+    };
+    assert!(title(&Style::default()).ends_with(", if it has at least 4 samples"));
+    // Nodes of a graph that is loaded once are no samples.
+    let whole = title(&Style { loads_once: true, ..Style::default() });
+    assert!(whole.ends_with(", if its samples do not depend on each other"), "{whole}");
 }
 
 #[test]

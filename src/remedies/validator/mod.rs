@@ -8,7 +8,7 @@ mod outlasting;
 #[cfg(test)]
 mod tests;
 
-pub(super) use outlasting::outlasts_the_request;
+pub(super) use outlasting::Outlasting;
 
 use super::errors;
 use super::offer::{Combination, Offer, Part, error};

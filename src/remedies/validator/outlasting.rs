@@ -1,21 +1,32 @@
 //! Whether a change is enough of one.
 
+use super::Recorded;
 use crate::diagnosis::is_fragmentation;
-use crate::remedies::offer::Combination;
 use crate::remedies::outcome::saves;
 use crate::remedies::tried::Tried;
-use crate::remedies::validator::Recorded;
+use std::cell::LazyCell;
 
-/// Whether a change is known to do more than get past the request that failed.
+/// Which changes are known to do more than get past the request that failed.
 ///
 /// What follows that request needs as much as it did before, unless the program asks for less: settings change nothing that it
 /// asks for, and some remedies hardly do. Only where memory was in pieces, that they are put together is all that was missing.
-pub(in crate::remedies) fn outlasts_the_request(
-    recorded: &Recorded<'_, '_>,
-    (_, tried): &(Combination<'_, '_>, Tried),
-) -> bool {
-    let scene = recorded.scene;
-    scene.run.timeline.ooms.is_empty()
-        || saves(recorded.baseline.figures.peak_requested, tried.figures.peak_requested)
-        || is_fragmentation(scene.workload())
+pub(in crate::remedies) struct Outlasting<'s, 'r> {
+    recorded: &'s Recorded<'s, 'r>,
+    /// Asked once, and only where something hardly saves: it takes a diagnosis.
+    is_in_pieces: LazyCell<bool, Box<dyn FnOnce() -> bool + 's>>,
+}
+
+impl<'s, 'r> Outlasting<'s, 'r> {
+    pub(in crate::remedies) fn of(recorded: &'s Recorded<'s, 'r>) -> Self {
+        let scene = recorded.scene;
+        let ask: Box<dyn FnOnce() -> bool + 's> = Box::new(move || is_fragmentation(scene.workload()));
+        Self { recorded, is_in_pieces: LazyCell::new(ask) }
+    }
+
+    pub(in crate::remedies) fn has(&self, tried: &Tried) -> bool {
+        let Recorded { scene, baseline, .. } = self.recorded;
+        scene.run.timeline.ooms.is_empty()
+            || saves(baseline.figures.peak_requested, tried.figures.peak_requested)
+            || *self.is_in_pieces
+    }
 }
