@@ -46,18 +46,18 @@ impl NumberTypes {
                 && computation.operation_kind(id) != OperationKind::Product
             {
                 others.insert(one);
-                wide += if in_dropout.has(stack) { bytes } else { 0 };
+                wide = wide.saturating_add(if in_dropout.has(stack) { bytes } else { 0 });
             } else if bytes == one_bytes.saturating_mul(2) && in_dropout.has(stack) {
                 others.insert(one);
-                half += bytes;
+                half = half.saturating_add(bytes);
             } else if one_bytes < bytes && in_max_pool.has(stack) {
                 others.insert(id);
             }
         }
         let losses = smallest_loss(run, computation);
         let [by_two, by_four] = bytes_by_width(run);
-        let parameters =
-            run.of_category(Category::Parameter).into_iter().map(|id| run.bytes(id)).sum::<u64>();
+        let of_parameters = run.of_category(Category::Parameter);
+        let parameters = of_parameters.iter().fold(0, |sum: u64, &id| sum.saturating_add(run.bytes(id)));
         // Norms alone, or a few matrices whose sides fit by chance, tell nothing.
         let tells = |one: u64, other: u64| {
             MUCH.is_reached(one, parameters) && NEARLY_ALL.is_reached(one, one.saturating_add(other))

@@ -95,7 +95,7 @@ fn are_alike(scene: &Scene<'_>, blocks: &Blocks, count: usize) -> bool {
     blocks.iter().filter(|of_pass| of_pass.len() == count).any(|of_pass| {
         let bytes = || of_pass.iter().map(|block| block.inner_bytes(scene));
         let largest = bytes().max().unwrap_or(0);
-        NEARLY_ALL.is_reached(bytes().sum::<u64>(), largest.saturating_mul(count as u64))
+        NEARLY_ALL.is_reached(bytes().fold(0, u64::saturating_add), largest.saturating_mul(count as u64))
     })
 }
 
