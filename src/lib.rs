@@ -34,6 +34,7 @@ pub mod model;
 pub mod notes;
 pub mod pickle;
 pub mod program;
+pub mod projection;
 pub mod ranks;
 pub mod remedies;
 pub mod report;

@@ -3,6 +3,7 @@
 use super::choices::Choices;
 use super::made_up;
 use oomscope::model::{Moment, Timeline};
+use oomscope::projection::Unprojected;
 use oomscope::report::{Simulation, simulation_json, simulation_text};
 use oomscope::simulator::{Device, Repeating, Settings, Subject, recommended, smallest_capacity, sweep};
 
@@ -41,6 +42,7 @@ pub(crate) fn body(bytes: &[u8]) {
                 timeline,
                 recorded: subject.recorded_settings(),
                 fidelity: subject.fidelity(),
+                projected: Err(Unprojected::Complete),
                 capacity_bytes: known.limit_bytes(),
                 is_capacity_given: known.capacity_bytes.is_some(),
                 change: String::new(),

@@ -82,8 +82,8 @@ pub(super) fn write(
     let attribution = recording.attribution(timeline);
     let subject = Subject::new(&recording.snapshot, timeline);
     let workload = Workload::of(Run { snapshot: &recording.snapshot, timeline, attribution: &attribution });
-    let scene = Scene::new(&workload, &subject, subject.device().with_capacity(args.capacity.bytes));
-    let predictions = predict(&scene, &only);
+    let predictions =
+        Scene::with_whole_step(&workload, &subject, args.capacity.bytes, |scene| predict(scene, &only));
     for id in &predictions.not_offered {
         notice(&format!("{id} is not known to apply to this recording"));
     }

@@ -6,6 +6,8 @@ use super::select::{Capacity, OneDevice, Opened, Source, matches, parse_bytes, p
 use crate::analysis::EventSet;
 use crate::analysis::filter::{Filter, Prepared};
 use crate::model::{DeviceId, EventIx, Moment, Timeline};
+use crate::program::{Computation, Run};
+use crate::projection::{Projection, Unprojected};
 use crate::report::{self, Simulation};
 use crate::simulator::{
     Device, Repeating, Settings, Subject, recommended, smallest_capacity, sweep, useful_settings,
@@ -71,10 +73,15 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let recording = args.source.open()?;
     let timeline = timeline(&recording, args)?;
     let known = Device { total_bytes: positive(args.device_memory), ..Device::default() };
-    let subject = Subject::on_device(&recording.snapshot, timeline, known);
+    let mut subject = Subject::on_device(&recording.snapshot, timeline, known);
     let device = device(args, &subject);
     let settings = settings(args, &subject, &device)?;
-    let (changed, change) = changed(args, &recording, timeline, &subject);
+    let projection = projection(&recording, timeline);
+    if let Ok(projection) = &projection {
+        subject = subject.continued(&projection.timeline, projection.course.from);
+    }
+    let whole = projection.as_ref().map_or(timeline, |projection| &projection.timeline);
+    let (changed, change) = changed(args, &recording, whole, &subject);
     // Of the recorded requests: only they can be compared with the recording.
     let fidelity = subject.fidelity();
     let subject = changed.unwrap_or(subject);
@@ -90,6 +97,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         timeline,
         recorded: subject.recorded_settings(),
         fidelity,
+        projected: projection.as_ref().map(|projection| projection.course).map_err(|&reason| reason),
         capacity_bytes: device.limit_bytes(),
         is_capacity_given: args.capacity.bytes.is_some(),
         change,
@@ -117,6 +125,16 @@ fn timeline<'a>(recording: &'a Opened<'_>, args: &SimulateArgs) -> Result<&'a Ti
             "record with torch.cuda.memory._record_memory_history()",
         )
     })
+}
+
+/// The recording with the rest of the step that failed.
+fn projection(recording: &Opened<'_>, timeline: &Timeline) -> Result<Projection, Unprojected> {
+    // Without a request that failed, what allocations are for need not be found out.
+    if timeline.ooms.is_empty() {
+        return Err(Unprojected::Complete);
+    }
+    let (snapshot, attribution) = (&recording.snapshot, recording.attribution(timeline));
+    Projection::of(&Computation::of(Run { snapshot, timeline, attribution: &attribution }))
 }
 
 /// The device to simulate: the recorded one, with the capacity that the user asks for.

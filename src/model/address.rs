@@ -7,7 +7,7 @@ use std::hash::BuildHasher as _;
 
 /// Every distinct address of a trace once, by id from 0. Allocators reuse addresses, so there are far
 /// fewer addresses than events.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct AddressTable {
     addresses: Vec<u64>,
     /// Ids by hash. The addresses themselves are only in `addresses`.

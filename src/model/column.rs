@@ -138,6 +138,18 @@ impl<T: Copy + Eq + Hash> CodedColumn<T> {
         }
     }
 
+    /// Forget the rows from some row on. Values stay known, even those of no row that is left.
+    pub(super) fn truncate(&mut self, rows: usize) {
+        if rows == 0 {
+            // Rows that are left say which of the vectors is in use.
+            *self = Self::default();
+            return;
+        }
+        self.len = self.len.min(rows);
+        self.narrow.truncate(rows);
+        self.wide.truncate(rows);
+    }
+
     /// The different values, in order of appearance.
     pub fn distinct(&self) -> &[T] {
         &self.values
@@ -167,6 +179,12 @@ impl SizeColumn {
 
     pub(super) fn shrink_to_fit(&mut self) {
         self.rows.shrink_to_fit();
+    }
+
+    /// Forget the rows from some row on.
+    pub(super) fn truncate(&mut self, rows: usize) {
+        self.rows.truncate(rows);
+        self.large.retain(|&(row, _)| (row as usize) < rows);
     }
 
     #[inline]
@@ -221,6 +239,12 @@ impl TimeColumn {
     pub(super) fn shrink_to_fit(&mut self) {
         self.offsets.shrink_to_fit();
         self.wide.shrink_to_fit();
+    }
+
+    /// Forget the rows from some row on.
+    pub(super) fn truncate(&mut self, rows: usize) {
+        self.offsets.truncate(rows);
+        self.wide.truncate(rows);
     }
 
     #[inline]

@@ -96,7 +96,7 @@ pub struct Context {
 
 /// Events in columns, in the order in which they happened. While a file is read, one table holds the
 /// traces of all devices one after another.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct EventTable {
     actions: Vec<u8>,
     addrs: Vec<AddrId>,
@@ -349,6 +349,19 @@ impl EventTable {
     /// Replace contexts. `None` ends it, and leaves the table as it was.
     pub fn rename_contexts(&mut self, renamed: impl Fn(Context) -> Option<Context>) -> Option<()> {
         self.contexts.rename(renamed)
+    }
+
+    /// The first events as a table of their own. Ids of addresses stay the same, even those of later events.
+    pub(super) fn first(&self, count: usize) -> Self {
+        let mut out = self.clone();
+        out.actions.truncate(count);
+        out.addrs.truncate(count);
+        out.sizes.truncate(count);
+        out.times.truncate(count);
+        out.stacks.truncate(count);
+        out.contexts.truncate(count);
+        out.device_free.retain(|&(row, _)| (row as usize) < count);
+        out
     }
 
     /// The events of some ranges as a table of their own. Nothing is copied if they are the whole table and

@@ -193,6 +193,11 @@ impl Lifetimes {
         self.initial = initial;
     }
 
+    /// The properties of the blocks from before the trace.
+    pub(super) fn initial(&self) -> &[InitialBlock] {
+        &self.initial
+    }
+
     /// Set the stacks of live blocks whose events have none, as in recordings with `context="state"`.
     pub(super) fn describe_blocks(&mut self, block_stacks: HashMap<AllocId, StackId>) {
         self.block_stacks = block_stacks;

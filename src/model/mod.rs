@@ -12,6 +12,7 @@ pub mod allocator_sizes;
 mod anomalies;
 mod chosen_curve;
 mod column;
+mod continued;
 mod curve;
 mod events;
 mod frames;

@@ -102,6 +102,14 @@ impl ReservedRanges {
         outside
     }
 
+    /// What is known of them at a moment: later ones are not there yet, and none that is there has an end.
+    pub(super) fn until(&self, moment: Moment) -> Self {
+        let until = self.ranges.partition_point(|range| range.start <= moment);
+        let known =
+            |&range: &ReservedRange| ReservedRange { end: range.end.filter(|&end| end <= moment), ..range };
+        Self { ranges: self.ranges[..until].iter().map(known).collect() }
+    }
+
     /// The ranges, by start, then address.
     pub fn all(&self) -> &[ReservedRange] {
         &self.ranges

@@ -173,7 +173,7 @@ fn has_history(events: &EventTable) -> bool {
 }
 
 /// The requests that failed, and the events at which a snapshot was taken.
-fn find_marks(events: &EventTable) -> (Vec<OomEvent>, Vec<EventIx>) {
+pub(super) fn find_marks(events: &EventTable) -> (Vec<OomEvent>, Vec<EventIx>) {
     let (mut ooms, mut dumps) = (Vec::new(), Vec::new());
     for event in events.indices() {
         match events.action(event) {
@@ -192,7 +192,7 @@ fn find_marks(events: &EventTable) -> (Vec<OomEvent>, Vec<EventIx>) {
 
 /// Stacks of final blocks for live allocations whose events have none: recordings with
 /// `context="state"` keep stacks for blocks only.
-fn block_stacks(
+pub(super) fn block_stacks(
     lifetimes: &Lifetimes,
     events: &EventTable,
     segments: &SegmentTable,

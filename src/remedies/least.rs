@@ -28,13 +28,18 @@ impl Least {
         });
         let is_bound = |index: &usize| recorded.fails(Failed::Bound, &all[*index]);
         let (bounds, known): (Vec<usize>, Vec<usize>) = fitting.into_iter().partition(is_bound);
-        let leak = Leak::of(scene, program);
-        let stops = |&index: &usize| leak.as_ref().is_none_or(|leak| leak.is_stopped_by(&all[index].0));
+        // Where the step is known to its end, so is what grows.
+        let leak = scene.projected.is_err().then(|| Leak::of(scene, program)).flatten();
+        let stops = |&index: &usize| {
+            all[index].1.growth.is_none()
+                && leak.as_ref().is_none_or(|leak| leak.is_stopped_by(&all[index].0))
+        };
         let outlasting = Outlasting::of(recorded);
         let suffices = |&index: &usize| stops(&index) && outlasting.has(&all[index].1);
         let least = known.iter().copied().find(suffices);
         let bound = bounds.into_iter().find(suffices).map(Postponed::Bound);
-        let kind = if leak.is_some() { Postponed::Leak } else { Postponed::Little };
+        let grows = leak.is_some() || recorded.baseline.growth.is_some();
+        let kind = if grows { Postponed::Leak } else { Postponed::Little };
         let postpones = bound.or_else(|| known.first().copied().map(kind)).filter(|_| least.is_none());
         Self { least, postpones }
     }

@@ -13,6 +13,7 @@ mod best;
 mod copies;
 mod errors;
 mod gradients;
+mod growth;
 mod leaks;
 mod least;
 mod offer;

@@ -3,6 +3,7 @@
 use super::offer::{Effort, Part};
 use super::precondition::Precondition;
 use crate::program::share::TRACE;
+use crate::projection::{Course, Unprojected};
 use crate::simulator::Until;
 
 /// The most bytes of a program, in three measures.
@@ -70,6 +71,8 @@ pub struct Prediction {
     pub figures: Figures,
     /// Whether every request is met within the capacity; `None` where neither a capacity nor a failed request says what that takes.
     pub fits: Option<bool>,
+    /// The number of the last iteration that fits, from 0, where the program goes on to need more with each; else `None`.
+    pub fits_until_iteration: Option<u32>,
     /// Bytes to spare: the capacity less the most that is reserved. Negative, those that are missing at least; `None` as for
     /// `fits`.
     pub margin: Option<i64>,
@@ -109,7 +112,7 @@ pub struct LargestBatch {
 /// A change with which what was recorded fits, and more would not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Postponed {
-    /// The program leaks, and goes on to: the index of the remedy.
+    /// The program needs more with each iteration, and goes on to: the index of the remedy.
     Leak(usize),
     /// A request failed, though memory was not in pieces: what follows it needs about as much as before. The index of the remedy.
     Little(usize),
@@ -120,10 +123,13 @@ pub enum Postponed {
 /// All predictions for a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predictions {
-    /// The recorded program; where a request failed, what it would have taken to meet it.
+    /// The program as it is, to the end of the step that failed where that can be projected; else with what it would have taken to
+    /// meet the request that failed.
     pub baseline: Figures,
     /// How far all that fits is known to do so.
     pub until: Until,
+    /// What the rest of the step follows in which a request failed, or why there is none.
+    pub projected: Result<Course, Unprojected>,
     /// Whether the recorded program fits.
     pub fits: Option<bool>,
     /// Bytes that the recorded program leaves or misses.

@@ -4,7 +4,7 @@ use super::activations;
 use super::best;
 use super::errors;
 use super::least::Least;
-use super::offer::{Combination, Offer, Part, error, is_conditional, price};
+use super::offer::{Combination, Offer, Part, is_conditional, price};
 use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
 use super::registry::{FAMILIES, Family};
 use super::scene::Scene;
@@ -12,7 +12,7 @@ use super::settings;
 use super::tried::Tried;
 use super::validator::{self, Failed, Recorded};
 use super::wanted::Wanted;
-use crate::simulator::{Program, Until};
+use crate::simulator::Program;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -40,8 +40,9 @@ pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> 
         let is_gone = |id: &String| all.iter().all(|(combination, _)| ids_of(combination) != *id);
         not_offered.extend(asked.into_iter().filter(is_gone));
     }
-    let largest_batch =
-        wanted.is_empty().then(|| activations::largest_batch(scene, baseline.figures)).flatten();
+    // What grows with each iteration fills the memory with any batch.
+    let has_largest = wanted.is_empty() && baseline.growth.is_none();
+    let largest_batch = has_largest.then(|| activations::largest_batch(scene, baseline.figures)).flatten();
     progress(trials.total, trials.total);
     Predictions { largest_batch, without_effect, ..predictions(&recorded, all, not_offered) }
 }
@@ -76,8 +77,9 @@ fn ids_of(combination: &[&Offer<'_>]) -> String {
 /// Take out what changes nothing, and name it, unless its figures are too uncertain to say so.
 fn fold(recorded: &Recorded<'_, '_>, all: &mut Vec<(Combination<'_, '_>, Tried)>) -> Vec<String> {
     let idle = all.extract_if(.., |one| recorded.fails(Failed::Folded, one));
-    let is_wide =
-        |combination: &[&Offer<'_>]| error(combination).is_some_and(|error| !errors::is_narrow(Some(error)));
+    let is_wide = |combination: &[&Offer<'_>]| {
+        recorded.error(combination).is_some_and(|error| !errors::is_narrow(Some(error)))
+    };
     idle.filter(|(combination, _)| combination.len() == 1 && !is_wide(combination))
         .map(|(combination, _)| ids_of(&combination))
         .collect()
@@ -100,7 +102,8 @@ fn predictions(
     Predictions {
         best: best::few(baseline, &remedies, least),
         baseline: baseline.figures,
-        until: Until::of(scene.run.timeline),
+        until: scene.subject.until(),
+        projected: scene.projected,
         fits: baseline.fits(),
         margin: baseline.margin,
         capacity: baseline.limit_bytes,
@@ -187,10 +190,11 @@ fn prediction(recorded: &Recorded<'_, '_>, one: &(Combination<'_, '_>, Tried)) -
         title: join(|offer| offer.title.clone(), "; "),
         figures: tried.figures,
         fits: tried.fits(),
+        fits_until_iteration: tried.fits_until_iteration(),
         margin: tried.margin,
         basis: if is_bound { Trust::Bound } else { Trust::Simulated },
         attribution: if has(&|offer| offer.is_inferred) { Attributed::Inferred } else { Attributed::Seen },
-        error: error(combination).filter(|_| !is_bound),
+        error: recorded.error(combination).filter(|_| !is_bound),
         is_conditional: is_conditional(combination),
         preconditions: combination.iter().map(|offer| offer.precondition.clone()).collect(),
         parts: combination.iter().map(|offer| offer.part).collect(),

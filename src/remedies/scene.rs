@@ -1,6 +1,7 @@
 //! A recording with everything that remedies ask about it.
 
 use crate::program::{Computation, Run, Workload};
+use crate::projection::{Course, Projection, Unprojected};
 use crate::simulator::{Device, Subject};
 
 /// A recorded run, with what its program does and how its allocator behaves.
@@ -12,12 +13,36 @@ pub struct Scene<'a> {
     /// The device's memory; a capacity that the user asks about is in it.
     pub(super) device: Device,
     workload: &'a Workload<'a>,
+    /// What the rest of the step follows in which a request failed.
+    pub(super) projected: Result<Course, Unprojected>,
 }
 
 impl<'a> Scene<'a> {
-    /// The program of a run that can be simulated, on a device.
+    /// The program of a run that can be simulated, as far as it was recorded.
     pub fn new(workload: &'a Workload<'a>, subject: &'a Subject, device: Device) -> Self {
-        Self { run: workload.computation.run, subject, device, workload }
+        let projected = Err(Unprojected::Complete);
+        Self { run: workload.computation.run, subject, device, workload, projected }
+    }
+
+    /// Ask something about a run whose recorded requests are a subject's, with the rest of the step that failed where that can be
+    /// projected. The device is the recorded one, or has a capacity in bytes.
+    pub fn with_whole_step<T>(
+        workload: &Workload<'_>,
+        subject: &Subject,
+        capacity_bytes: Option<i64>,
+        ask: impl FnOnce(&Scene<'_>) -> T,
+    ) -> T {
+        let device = subject.device().with_capacity(capacity_bytes);
+        let projection = match Projection::of(&workload.computation) {
+            Ok(projection) => projection,
+            Err(reason) => {
+                return ask(&Scene { projected: Err(reason), ..Scene::new(workload, subject, device) });
+            }
+        };
+        let Projection { timeline, attribution, course } = &projection;
+        let whole = Workload::of(Run { timeline, attribution, ..workload.computation.run });
+        let subject = subject.continued(timeline, course.from);
+        ask(&Scene { projected: Ok(*course), ..Scene::new(&whole, &subject, device) })
     }
 
     /// What the program does.

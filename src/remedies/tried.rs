@@ -1,6 +1,7 @@
 //! Trying a remedy: the requests of the changed program added up, and replayed through the allocator.
 
-use super::offer::{Change, Offer};
+use super::growth::Growth;
+use super::offer::{Change, Offer, Part};
 use super::outcome::Figures;
 use super::scene::Scene;
 use crate::simulator::{Device, Outcome, Profile, Program, Reach, Settings, margin_bytes};
@@ -13,6 +14,8 @@ pub(super) struct Tried {
     pub(super) limit_bytes: Option<u64>,
     /// Bytes to spare; negative, those that are missing.
     pub(super) margin: Option<i64>,
+    /// What grows with each iteration.
+    pub(super) growth: Option<Growth>,
 }
 
 impl Tried {
@@ -21,12 +24,20 @@ impl Tried {
         self.margin.map(|margin| 0 <= margin)
     }
 
+    /// The number of the last iteration that fits, where memory goes on growing until none is left.
+    pub(super) fn fits_until_iteration(&self) -> Option<u32> {
+        let margin = self.margin.filter(|&margin| 0 <= margin)?;
+        Some(self.growth?.last_iteration(margin))
+    }
+
     /// The recorded program under its own settings.
     pub(super) fn recorded(scene: &Scene<'_>, program: &Program<'_>) -> Self {
         let (peak, profile) = program.sums();
-        Self::simulated(scene, peak.bytes, profile, &|device| {
+        let tried = Self::simulated(scene, peak.bytes, profile, &|device| {
             scene.subject.simulate(scene.subject.recorded_settings(), device)
-        })
+        });
+        let missing = tried.margin.filter(|&margin| margin < 0).map_or(0, i64::unsigned_abs);
+        Self { growth: Growth::of(scene, program, missing), ..tried }
     }
 
     /// The program with the changes of some offers.
@@ -39,20 +50,20 @@ impl Tried {
         let settings = settings(scene, combination);
         if combination.iter().all(|offer| matches!(offer.change, Change::Setting(..))) {
             let simulate = |device: &Device| scene.subject.simulate(&settings, device);
-            return Self::simulated(
-                scene,
-                recorded.figures.peak_requested,
-                recorded.profile.clone(),
-                &simulate,
-            );
+            let (peak, profile) = (recorded.figures.peak_requested, recorded.profile.clone());
+            return Self { growth: recorded.growth, ..Self::simulated(scene, peak, profile, &simulate) };
         }
         let program = changed(program, combination);
+        // What keeps nothing of earlier iterations stops what grows, also where not all of it is known to be kept.
+        let is_stopped = combination.iter().any(|offer| offer.part == Part::Leak);
+        let growth = recorded.growth.filter(|_| !is_stopped);
+        let growth = growth.and_then(|growth| growth.of_changed(&program));
         let (peak, profile) = program.sums();
         if combination.iter().any(|offer| offer.is_bound) {
-            return recorded.shifted(peak.bytes, profile);
+            return Self { growth, ..recorded.shifted(peak.bytes, profile) };
         }
         let simulate = |device: &Device| scene.subject.simulate_program(&program, &settings, device);
-        Self::simulated(scene, peak.bytes, profile, &simulate)
+        Self { growth, ..Self::simulated(scene, peak.bytes, profile, &simulate) }
     }
 
     /// The same without a replay: as many allocated and reserved bytes are saved as requested ones.
@@ -69,11 +80,13 @@ impl Tried {
     ) -> Self {
         let outcome = simulate(&scene.device);
         let (peak_allocated, peak_reserved) = peaks(scene, &outcome, simulate);
+        let left = outcome.limit_bytes.map(|limit| margin_bytes(limit, peak_reserved));
         Self {
             figures: Figures { peak_requested, peak_allocated, peak_reserved },
             profile,
             limit_bytes: outcome.limit_bytes,
-            margin: outcome.margin_bytes(),
+            margin: outcome.margin_bytes().zip(left).map(|(margin, left)| margin.min(left)),
+            growth: None,
         }
     }
 
@@ -88,7 +101,7 @@ impl Tried {
         let (peak_allocated, peak_reserved) = (shift(before.peak_allocated), shift(before.peak_reserved));
         let figures = Figures { peak_requested, peak_allocated, peak_reserved };
         let margin = self.limit_bytes.map(|limit| margin_bytes(limit, peak_reserved));
-        Self { figures, profile, limit_bytes: self.limit_bytes, margin }
+        Self { figures, profile, limit_bytes: self.limit_bytes, margin, growth: None }
     }
 }
 
@@ -115,18 +128,15 @@ fn settings(scene: &Scene<'_>, combination: &[&Offer<'_>]) -> Settings {
     settings
 }
 
-/// The peaks of allocated and reserved bytes. A request that failed again counts with what it would have taken. If another
-/// one fails, the peaks are those of a device that is large enough.
+/// The peaks of allocated and reserved bytes. Where a request fails, the program needs at least as much as was reserved then and
+/// what it asked for; if that is not where the recording ends, it goes on to what it allocates where there is enough.
 fn peaks(scene: &Scene<'_>, outcome: &Outcome, simulate: &dyn Fn(&Device) -> Outcome) -> (u64, u64) {
-    let peaks = |outcome: &Outcome| (outcome.peak_allocated_bytes(), outcome.peak_reserved_bytes());
-    match (outcome.oom, outcome.reach) {
-        (Some(_), Reach::Oom(_)) => {
-            peaks(&simulate(&Device { capacity_bytes: None, allowed_bytes: None, ..scene.device }))
-        }
-        (Some(oom), _) => {
-            let (allocated, reserved) = peaks(outcome);
-            (allocated, reserved.max(oom.reserved_bytes.saturating_add(oom.requested_bytes)))
-        }
-        (None, _) => peaks(outcome),
+    let mut allocated = outcome.peak_allocated_bytes();
+    let Some(oom) = outcome.oom else { return (allocated, outcome.peak_reserved_bytes()) };
+    if matches!(outcome.reach, Reach::Oom(_)) {
+        let large_enough = Device { capacity_bytes: None, allowed_bytes: None, ..scene.device };
+        allocated = simulate(&large_enough).peak_allocated_bytes();
     }
+    let asked = oom.reserved_bytes.saturating_add(oom.requested_bytes);
+    (allocated, outcome.peak_reserved_bytes().max(asked).max(allocated))
 }

@@ -33,8 +33,8 @@ pub fn predict_all_while(
         return None;
     }
     let subject = Subject::new(snapshot, timeline);
-    let device = subject.device().with_capacity(capacity_bytes);
-    let scene = Scene::new(workload, &subject, device);
     let is_large = MANY_EVENTS < timeline.events.len();
-    Some(if is_large { predict_best(&scene, progress) } else { predict(&scene, &[], progress) })
+    Some(Scene::with_whole_step(workload, &subject, capacity_bytes, |scene| {
+        if is_large { predict_best(scene, progress) } else { predict(scene, &[], progress) }
+    }))
 }

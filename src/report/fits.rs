@@ -36,11 +36,20 @@ const TO_THE_FAILED_REQUEST: FitWords = FitWords {
     column: "past OOM",
 };
 
+const TO_THE_STEPS_END: FitWords = FitWords {
+    fits: "finishes the step",
+    fits_into: "finishes the step within",
+    fit_into: "finish the step within",
+    would_fit: "would finish the step",
+    column: "step fits",
+};
+
 /// The words for what reaches as far as this.
 pub fn fit_words(until: Until) -> &'static FitWords {
     match until {
         Until::End => &TO_THE_END,
         Until::FailedRequest => &TO_THE_FAILED_REQUEST,
+        Until::Step { .. } => &TO_THE_STEPS_END,
     }
 }
 
@@ -65,7 +74,7 @@ pub fn outcome_in_short(outcome: &Outcome) -> String {
         (Some(oom), _) => format!("OOM at event {}", units::count(oom.event.0)),
         _ if !outcome.fits() => "too much at first".to_owned(),
         (None, Reach::RecordedOom(event)) => format!("passes event {}", units::count(event.0)),
-        (None, _) => fit_words(outcome.until).fits.to_owned(),
+        (None, _) => fit_words(outcome.until).column.to_owned(),
     }
 }
 

@@ -22,6 +22,7 @@ mod live;
 mod modules;
 mod notes;
 mod position;
+mod projection;
 pub mod ranks;
 mod remedies;
 mod series;
@@ -48,7 +49,8 @@ pub use csv_text::{io_error as csv_error, spreadsheet_safe};
 pub use diagnosis::{
     Answer, Document, FigureColumn, FigureInstant, FigureMark, Fix, MAX_MARKDOWN_CHARS, MarkKind,
     MemoryFigure, PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, fix, fix_of,
-    kind_text, quoted, report_html, report_json, report_markdown, report_text, simulated_text,
+    kind_text, quoted, report_html, report_json, report_markdown, report_text, simulated_heading,
+    simulated_text,
 };
 pub use explain::{Explanation, explain_json, explain_text};
 pub use fits::{fit_words, outcome_in_short, outcome_text};
@@ -64,9 +66,10 @@ pub use modules::{
     modules_csv,
 };
 pub use notes::place_words;
+pub use projection::projection_lines;
 pub use remedies::{
     RemediesReport, largest_batch_line, remedies_headline, remedies_json, remedies_text, remedy_basis,
-    remedy_change, without_effect_line,
+    remedy_change, remedy_fits, without_effect_line, yes_or_no,
 };
 pub use series::{DeviceSeries, series_json};
 pub use settings::non_default_settings;

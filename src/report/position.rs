@@ -37,13 +37,16 @@ pub(super) fn position_text(position: Position) -> Option<String> {
     // What is live shows that a step was made, not that it is still under way.
     let is_after = basis == PhaseBasis::LiveMemory && position.phase == Phase::Optimizer;
     let mut parts = vec![format!("{} phase {}", if is_after { "after" } else { "in" }, position.phase.key())];
-    if let Some(number) = position.iteration {
-        parts.push(format!("iteration {}", units::count(number)));
-    } else if let Some(number) = position.iteration_of_recording {
-        parts.push(format!("iteration {} of the recording", units::count(number)));
-    }
+    parts.extend(iteration_text(position));
     parts
         .extend(position.iteration_at_least.map(|n| format!("at least {} of the training", units::count(n))));
     parts.extend(basis.text().map(str::to_owned));
     Some(parts.join(", "))
+}
+
+/// The iteration of a position; `None` where there is none.
+pub(super) fn iteration_text(position: Position) -> Option<String> {
+    let of_recording = |number| format!("iteration {} of the recording", units::count(number));
+    let numbered = position.iteration.map(|number| format!("iteration {}", units::count(number)));
+    numbered.or_else(|| position.iteration_of_recording.map(of_recording))
 }

@@ -3,6 +3,7 @@
 use super::damage::DamageRecord;
 use super::fits::{FitWords, fit_words};
 use super::json;
+use super::projection::{ProjectionRecord, projection_lines, projection_record};
 use super::simulation::fidelity_text;
 use super::stated_error::stated_error;
 use super::table::{self, Align};
@@ -45,6 +46,8 @@ struct Record<'a> {
     capacity: Option<u64>,
     recorded_oom: Option<u32>,
     fidelity: FidelityRecord,
+    projection: Option<ProjectionRecord>,
+    not_projected: Option<&'static str>,
     baseline: BaselineRecord,
     least: Option<&'a str>,
     best: Vec<&'a str>,
@@ -87,6 +90,7 @@ struct RemedyRecord<'a> {
     peak_reserved: u64,
     fits: Option<bool>,
     fits_until: &'static str,
+    fits_until_iteration: Option<u32>,
     margin: Option<i64>,
     basis: &'static str,
     attribution: &'static str,
@@ -114,6 +118,7 @@ fn record(remedy: &Prediction, until: Until) -> RemedyRecord<'_> {
         peak_reserved,
         fits: remedy.fits,
         fits_until: until.key(),
+        fits_until_iteration: remedy.fits_until_iteration,
         margin: remedy.margin,
         basis: remedy.basis.key(),
         attribution: remedy.attribution.key(),
@@ -140,6 +145,7 @@ pub(super) fn remedy_json(remedy: &Prediction, until: Until) -> serde_json::Valu
 pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Result<()> {
     let (predictions, until) = (report.predictions, report.predictions.until);
     let Figures { peak_requested, peak_allocated, peak_reserved } = predictions.baseline;
+    let (projection, not_projected) = projection_record(predictions.projected);
     let record = Record {
         schema: "oomscope-remedies",
         version: VERSION,
@@ -148,6 +154,8 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
         capacity: predictions.capacity,
         recorded_oom: report.timeline.ooms.last().map(|oom| oom.event.0),
         fidelity: FidelityRecord { events: report.fidelity.events, identical: report.fidelity.identical },
+        projection,
+        not_projected,
         baseline: BaselineRecord {
             peak_requested,
             peak_allocated,
@@ -200,12 +208,8 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
         )?,
     }
     writeln!(out, "  simulated again {}", fidelity_text(report.fidelity))?;
-    if !report.timeline.ooms.is_empty() {
-        writeln!(
-            out,
-            "  A request failed in the recording. What the program would have done after it is unknown:"
-        )?;
-        writeln!(out, "  predictions reach up to it, and its bytes count.")?;
+    for line in projection_lines(predictions.projected) {
+        writeln!(out, "  {line}")?;
     }
     writeln!(out)?;
     let shown: Vec<&Prediction> =
@@ -282,9 +286,12 @@ fn postponed_text(predictions: &Predictions, postponed: Postponed) -> Option<Str
     let (Postponed::Leak(index) | Postponed::Little(index) | Postponed::Bound(index)) = postponed;
     let remedy = predictions.remedies.get(index)?;
     let what = format!("{} ({})", remedy.title, remedy.id);
+    let until = remedy.fits_until_iteration;
+    let until =
+        until.map_or_else(String::new, |number| format!(", until about iteration {}", units::count(number)));
     Some(match postponed {
         Postponed::Leak(_) => format!(
-            "No remedy that was tried stops the leak and {fits_into} {limit}. This only puts it off: {what}."
+            "No remedy that was tried stops what grows and {fits_into} {limit}. This only puts it off{until}: {what}."
         ),
         Postponed::Little(_) => format!(
             "No remedy that was tried is known to do more than get past the request that failed within {limit}. This does: {what}."
@@ -310,27 +317,40 @@ fn table(out: &mut dyn Write, predictions: &Predictions, shown: &[&Prediction]) 
     let titles = ["remedy", "peak requested", "", "allocated", "reserved", fits, "margin", "basis"];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
     let before = predictions.baseline;
-    let row = |id: &str, figures: Figures, fits: Option<bool>, margin: Option<i64>, basis: String| {
+    let row = |id: &str, figures: Figures, fits: String, margin: Option<i64>, basis: String| {
         vec![
             id.to_owned(),
             bytes(figures.peak_requested),
             remedy_change(before.peak_requested, figures.peak_requested),
             bytes(figures.peak_allocated),
             bytes(figures.peak_reserved),
-            fits.map_or("", |fits| if fits { "yes" } else { "no" }).to_owned(),
+            fits,
             margin.map(units::bytes).unwrap_or_default(),
             basis,
         ]
     };
-    rows.push(row("(as recorded)", before, predictions.fits, predictions.margin, String::new()));
+    let as_it_is = if predictions.projected.is_ok() { "(as it is)" } else { "(as recorded)" };
+    rows.push(row(as_it_is, before, yes_or_no(predictions.fits), predictions.margin, String::new()));
     // Bounds come last: they are no promise.
     let of = |basis: Trust| shown.iter().filter(move |remedy| remedy.basis == basis);
     for remedy in of(Trust::Simulated).chain(of(Trust::Bound)) {
-        rows.push(row(&remedy.id, remedy.figures, remedy.fits, remedy.margin, remedy_basis(remedy)));
+        rows.push(row(&remedy.id, remedy.figures, remedy_fits(remedy), remedy.margin, remedy_basis(remedy)));
     }
     let mut align = [Align::Right; 8];
     (align[0], align[5], align[7]) = (Align::Left, Align::Left, Align::Left);
     table::write(out, &align, &rows)
+}
+
+/// Whether something fits, if that is known: `yes`, `no`.
+pub fn yes_or_no(fits: Option<bool>) -> String {
+    fits.map_or("", |fits| if fits { "yes" } else { "no" }).to_owned()
+}
+
+/// Whether it fits, or until when: `yes`, `no`, `to iteration 13`.
+pub fn remedy_fits(remedy: &Prediction) -> String {
+    remedy
+        .fits_until_iteration
+        .map_or_else(|| yes_or_no(remedy.fits), |number| format!("to iteration {}", units::count(number)))
 }
 
 /// The change of a figure in percent: `-12.5 %`; empty if there is none.
@@ -388,6 +408,7 @@ pub(super) mod fixture {
             title: format!("do {id}"),
             figures: Figures::default(),
             fits: None,
+            fits_until_iteration: None,
             margin: None,
             basis: Trust::Simulated,
             attribution: Attributed::Seen,

@@ -3,9 +3,11 @@
 use super::damage::DamageRecord;
 use super::fits::{fit_words, outcome_text};
 use super::json;
+use super::projection::{ProjectionRecord, projection_lines, projection_record};
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
 use crate::model::{Snapshot, Timeline};
+use crate::projection::{Course, Unprojected};
 use crate::simulator::{Fidelity, Outcome, Reach, Settings};
 use crate::units;
 use serde::Serialize;
@@ -24,6 +26,8 @@ pub struct Simulation<'a> {
     pub recorded: &'a Settings,
     /// The share of the recording that the simulation reproduces.
     pub fidelity: Fidelity,
+    /// What the rest of the step follows in which a request failed, or why there is none.
+    pub projected: Result<Course, Unprojected>,
     /// Bytes that could be reserved in the simulations; `None` for any number.
     pub capacity_bytes: Option<u64>,
     /// Whether the user gave the capacity; otherwise it is derived from the recording.
@@ -53,6 +57,8 @@ struct Record<'a> {
     recorded_oom: Option<u32>,
     capacity: Option<u64>,
     fidelity: FidelityRecord,
+    projection: Option<ProjectionRecord>,
+    not_projected: Option<&'static str>,
     change: &'a str,
     results: Vec<OutcomeRecord>,
     recommendation: Option<String>,
@@ -133,6 +139,7 @@ fn record(outcome: &Outcome) -> OutcomeRecord {
 /// Write a simulation as one JSON record; sizes are in bytes.
 pub fn simulation_json(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<()> {
     let Simulation { file, timeline, recorded, fidelity, .. } = simulation;
+    let (projection, not_projected) = projection_record(simulation.projected);
     let record = Record {
         schema: SCHEMA,
         file,
@@ -146,6 +153,8 @@ pub fn simulation_json(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::
             identical: fidelity.identical,
             first_difference: fidelity.first_difference.map(|event| event.0),
         },
+        projection,
+        not_projected,
         change: &simulation.change,
         results: simulation.outcomes.iter().map(record).collect(),
         recommendation: simulation.recommended.map(|outcome| export_line(&outcome.settings)),
@@ -206,13 +215,8 @@ pub fn simulation_text(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::
     if !simulation.change.is_empty() {
         writeln!(out, "  requests        {}", simulation.change)?;
     }
-    if let Some(oom) = timeline.ooms.first() {
-        let event = units::count(oom.event.0);
-        writeln!(
-            out,
-            "  The recording has an OOM at event {event}. Where that request is met, the answer reaches only"
-        )?;
-        writeln!(out, "  to that point: what the program would have done then was not recorded.")?;
+    for line in projection_lines(simulation.projected) {
+        writeln!(out, "  {line}")?;
     }
     writeln!(out)?;
     table(out, simulation)?;

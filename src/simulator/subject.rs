@@ -6,6 +6,7 @@ use super::program::Program;
 use super::replay::{self, Fidelity, Outcome};
 use super::requests::Requests;
 use super::settings::{Device, ExpandableSegments, Rules, Settings, TieBreak};
+use super::until::Until;
 use crate::model::{EventIx, Moment, Snapshot, Timeline};
 
 /// One device's recording, with all that it shows of the allocator that it came from.
@@ -51,6 +52,18 @@ impl Subject {
         }
         let expandable = ExpandableSegments::of(snapshot, timeline);
         Self { requests, recorded, expandable, tie_break, device, fidelity }
+    }
+
+    /// The same device as it would have gone on from an event: its requests before that, and those of a timeline with the same
+    /// first events from there. What is known of the recording stays known.
+    pub fn continued(&self, timeline: &Timeline, from: EventIx) -> Self {
+        let requests = self.requests.continued(timeline, from);
+        Self { requests, recorded: self.recorded.clone(), ..*self }
+    }
+
+    /// How far its requests reach.
+    pub fn until(&self) -> Until {
+        self.requests.until
     }
 
     /// The settings of the recording, as far as they are obeyed.

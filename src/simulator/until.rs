@@ -1,6 +1,6 @@
 //! How far answers about a recording reach.
 
-use crate::model::Timeline;
+use crate::model::{EventIx, Timeline};
 
 /// How far answers about a recording reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +9,11 @@ pub enum Until {
     End,
     /// To a request that failed. What the program would have done if it were met was not recorded.
     FailedRequest,
+    /// To the end of the step in which a request failed: what follows is projected, that request included.
+    Step {
+        /// The request that failed.
+        from: EventIx,
+    },
 }
 
 impl Until {
@@ -22,6 +27,7 @@ impl Until {
         match self {
             Self::End => "end",
             Self::FailedRequest => "failed_request",
+            Self::Step { .. } => "step",
         }
     }
 }

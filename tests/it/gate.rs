@@ -163,7 +163,8 @@ fn a_fix_stands_beside_its_own_simulation_or_none() {
             let text = words.join(" ");
             let fix_at = text.find("What to change:")?;
             let said = text[fix_at..].find(&format!("({id}):"));
-            let other = text[fix_at..].find("Simulated with the recorded requests");
+            let headings = ["Simulated with the recorded requests", "Simulated to the end of the step"];
+            let other = headings.iter().filter_map(|heading| text[fix_at..].find(heading)).min();
             if said.is_none() || other.is_some_and(|other| Some(other) < said) {
                 return Some(format!("{file}: {format} has {id} not beside the fix"));
             }

@@ -27,7 +27,7 @@ const WORLD: &[&str] = &["std::fs", "std::thread", "egui", "eframe", "rfd", "cla
 /// What answers are written with.
 const OUTPUT_FORMATS: &[&str] = &["serde_json", "csv", "inferno", "png"];
 
-const LAYERS: [Layer; 21] = [
+const LAYERS: [Layer; 22] = [
     Layer { name: "units", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "pickle", knows: &[], is_without: &["std::path", "serde"] },
     Layer { name: "json", knows: &["pickle"], is_without: &["std::path"] },
@@ -36,6 +36,7 @@ const LAYERS: [Layer; 21] = [
     Layer { name: "analysis", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
     Layer { name: "simulator", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
     Layer { name: "program", knows: &["model", "analysis"], is_without: OUTPUT_FORMATS },
+    Layer { name: "projection", knows: &["model", "analysis", "program"], is_without: OUTPUT_FORMATS },
     Layer {
         name: "diagnosis",
         knows: &["units", "model", "analysis", "program", "simulator"],
@@ -43,7 +44,7 @@ const LAYERS: [Layer; 21] = [
     },
     Layer {
         name: "remedies",
-        knows: &["units", "model", "analysis", "program", "simulator", "diagnosis"],
+        knows: &["units", "model", "analysis", "program", "projection", "simulator", "diagnosis"],
         is_without: OUTPUT_FORMATS,
     },
     Layer { name: "ranks", knows: &["units", "model", "analysis", "diagnosis"], is_without: OUTPUT_FORMATS },
@@ -53,7 +54,17 @@ const LAYERS: [Layer; 21] = [
     Layer { name: "notes", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
     Layer {
         name: "report",
-        knows: &["units", "model", "notes", "analysis", "simulator", "diagnosis", "ranks", "remedies"],
+        knows: &[
+            "units",
+            "model",
+            "notes",
+            "analysis",
+            "projection",
+            "simulator",
+            "diagnosis",
+            "ranks",
+            "remedies",
+        ],
         is_without: &[],
     },
     Layer { name: "draw", knows: &["units", "model", "analysis"], is_without: &[] },
@@ -75,6 +86,7 @@ const LAYERS: [Layer; 21] = [
             "analysis",
             "cut",
             "program",
+            "projection",
             "simulator",
             "diagnosis",
             "ranks",
@@ -96,6 +108,7 @@ const LAYERS: [Layer; 21] = [
             "notes",
             "analysis",
             "program",
+            "projection",
             "simulator",
             "diagnosis",
             "ranks",

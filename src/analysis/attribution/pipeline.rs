@@ -17,12 +17,20 @@ pub struct Attribution {
     pub categories: Categories,
     /// Iterations and phases.
     pub phases: Phases,
+    /// What its stacks say, for the same program on another timeline.
+    facts: Facts,
 }
 
 impl Attribution {
     /// Find everything for one device. For several devices of a file, [`of_device`](Self::of_device) shares its [`Facts`].
     pub fn of(snapshot: &Snapshot, timeline: &Timeline, rules: &UserRules) -> Self {
         Self::of_device(&Facts::of(snapshot, rules), snapshot, timeline)
+    }
+
+    /// Find everything for a timeline with the stacks of the same file, such as one that goes on.
+    #[must_use]
+    pub fn of_other(&self, snapshot: &Snapshot, timeline: &Timeline) -> Self {
+        Self::run(&self.facts.of_other(), snapshot, timeline, None).0
     }
 
     /// Find everything for a device of a file whose facts are known.
@@ -56,6 +64,6 @@ impl Attribution {
         let (verdicts, evidence, log) = claims.into_parts();
         let categories = Categories::new(verdicts, evidence, Arc::clone(&facts.stacks));
         let phases = phases.completed(timeline, facts, &announced, &categories);
-        (Self { categories, phases }, log)
+        (Self { categories, phases, facts: facts.of_other() }, log)
     }
 }

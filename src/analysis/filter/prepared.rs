@@ -28,7 +28,7 @@ impl Prepared {
         filter: &Filter,
         snapshot: &Snapshot,
         timeline: &Timeline,
-        Attribution { categories, phases }: &Attribution,
+        Attribution { categories, phases, .. }: &Attribution,
     ) -> Self {
         let conditions = Conditions::new(
             &filter.terms,

@@ -6,7 +6,7 @@ use crate::app::work::worker::Task;
 use crate::model::Recording;
 use crate::program::{Run, Workload};
 use crate::remedies::{Predictions, Progress, Scene, predict};
-use crate::simulator::{Device, Fidelity, Subject};
+use crate::simulator::{Fidelity, Subject};
 use std::sync::{Arc, OnceLock};
 
 /// What predictions depend on, besides the recording.
@@ -58,14 +58,11 @@ impl PredictTask {
     fn predicted(&self, request: &RemediesRequest, progress: Progress<'_>) -> Arc<RemediesResponse> {
         let snapshot = self.recording.snapshot();
         let subject = self.subject.get_or_init(|| Subject::new(snapshot, &self.recording));
-        let device = match request.capacity_bytes {
-            Some(bytes) => Device { capacity_bytes: Some(bytes), allowed_bytes: None, ..subject.device() },
-            None => subject.device(),
-        };
+        let capacity = request.capacity_bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
         let run = Run { snapshot, timeline: self.recording.timeline(), attribution: &self.attribution };
         let workload = Workload::of(run);
-        let scene = Scene::new(&workload, subject, device);
-        let predictions = predict(&scene, &[], progress);
+        let predictions =
+            Scene::with_whole_step(&workload, subject, capacity, |scene| predict(scene, &[], progress));
         Arc::new(RemediesResponse { predictions, fidelity: subject.fidelity() })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::app::theme;
 use crate::remedies::{Attributed, Figures, Prediction, Predictions};
-use crate::report::{fit_words, remedy_basis, remedy_change, without_effect_line};
+use crate::report::{fit_words, remedy_basis, remedy_change, remedy_fits, without_effect_line, yes_or_no};
 use crate::units;
 use eframe::egui::{self, RichText};
 
@@ -22,8 +22,8 @@ pub(super) fn table_ui(
             ui.label(theme::muted(ui, name).size(12.0));
         }
         ui.end_row();
-        ui.label(theme::small("as recorded"));
-        figures_ui(ui, predictions, predictions.baseline, predictions.fits);
+        ui.label(theme::small(if predictions.projected.is_ok() { "as it is" } else { "as recorded" }));
+        figures_ui(ui, predictions, predictions.baseline, yes_or_no(predictions.fits));
         ui.end_row();
         for (at, remedy) in predictions.remedies.iter().enumerate() {
             if !has_all && !predictions.best.contains(&at) && at != shown {
@@ -32,7 +32,7 @@ pub(super) fn table_ui(
             if id_ui(ui, remedy, at == shown) {
                 chosen = Some(at);
             }
-            figures_ui(ui, predictions, remedy.figures, remedy.fits);
+            figures_ui(ui, predictions, remedy.figures, remedy_fits(remedy));
             basis_ui(ui, remedy);
             ui.end_row();
         }
@@ -65,7 +65,7 @@ fn id_ui(ui: &mut egui::Ui, remedy: &Prediction, is_shown: bool) -> bool {
     .inner
 }
 
-fn figures_ui(ui: &mut egui::Ui, predictions: &Predictions, figures: Figures, fits: Option<bool>) {
+fn figures_ui(ui: &mut egui::Ui, predictions: &Predictions, figures: Figures, fits: String) {
     let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
     let bytes_ui = |ui: &mut egui::Ui, bytes: u64| {
         ui.label(units::bytes(signed(bytes))).on_hover_text(units::bytes_exact(signed(bytes)));
@@ -74,12 +74,9 @@ fn figures_ui(ui: &mut egui::Ui, predictions: &Predictions, figures: Figures, fi
     ui.label(theme::muted(ui, remedy_change(predictions.baseline.peak_requested, figures.peak_requested)));
     bytes_ui(ui, figures.peak_reserved);
     let palette = theme::palette(ui);
-    let (text, color) = match fits {
-        Some(true) => ("yes", palette.text),
-        Some(false) => ("no", palette.oom),
-        None => ("", palette.text),
-    };
-    ui.label(RichText::new(text).color(theme::color(color)));
+    // What fits for some iterations only does not fit.
+    let color = if fits.is_empty() || fits == yes_or_no(Some(true)) { palette.text } else { palette.oom };
+    ui.label(RichText::new(fits).color(theme::color(color)));
 }
 
 /// What to write, what it costs, and what else to know.

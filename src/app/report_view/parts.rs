@@ -7,7 +7,7 @@ use crate::app::theme;
 use crate::diagnosis::{Advice, Finding, Number, Site, Value};
 use crate::model::{EventIx, StackId, Timeline};
 use crate::remedies::Predictions;
-use crate::report::{Fix, RemedyText, simulated_text};
+use crate::report::{Fix, RemedyText, simulated_heading, simulated_text};
 use crate::units;
 use eframe::egui::collapsing_header::{CollapsingState, paint_default_icon};
 use eframe::egui::{self, Align, Layout, RichText};
@@ -150,7 +150,7 @@ pub(super) fn remedies_ui(
     target: &mut Option<Target>,
 ) {
     if !remedies.is_empty() {
-        part_ui(ui, "Simulated with the recorded requests");
+        part_ui(ui, simulated_heading(remedies));
     }
     for remedy in remedies {
         text_ui(ui, &remedy.text);

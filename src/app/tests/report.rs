@@ -46,8 +46,8 @@ fn the_header_names_the_line_and_the_fix() {
     let at_oom = device(&mut harness).at.cursor;
     device(&mut harness).at.move_to(Moment(5));
     harness.run_steps(2);
-    let fix = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True · simulated: would get past the OOM \
-               (3.09 GiB of 4.11 GiB)";
+    let fix = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True · simulated: would finish the step \
+               (3.29 GiB of 4.11 GiB)";
     assert!(harness.query_by_label(fix).is_some());
     harness.get_by_role_and_label(Role::Link, "index.py:60 add: keeps 1.44 GiB unused").click();
     harness.run_steps(3);

@@ -62,7 +62,12 @@ impl State {
         let limit = self.background.latest().and_then(|answer| answer.limit_bytes);
         controls.ui(ui, recorded, limit);
         let (request, mode) = (controls.request(), ctx.derived.work_mode);
-        let task = self.task.get_or_insert_with(|| SimulateTask::new(ctx.recording.clone())).clone();
+        let Some(attribution) = ctx.derived.attribution().map(Arc::clone) else {
+            ui.label(theme::muted(ui, "Finding out what memory is for…"));
+            return;
+        };
+        let task = || SimulateTask::new(ctx.recording.clone(), attribution);
+        let task = self.task.get_or_insert_with(task).clone();
         let answer = self.background.ask(&request, ui.ctx(), mode, "simulator", || task).cloned();
         let is_current = answer.is_some();
         let Some(answer) = answer.or_else(|| self.background.latest().cloned()) else {
@@ -154,8 +159,11 @@ fn notes_ui(ui: &mut egui::Ui, answer: &WhatIfResponse) {
     let mut text = fidelity_text(answer.fidelity);
     if let Some(event) = answer.recorded_oom {
         let event = units::count(event.0);
-        text =
-            format!("{text} · the recording ends with an OOM at event {event}: answers reach only to there");
+        let reach = match answer.projected {
+            Ok(_) => "the rest of that step is projected",
+            Err(_) => "answers reach only to there",
+        };
+        text = format!("{text} · the recording ends with an OOM at event {event}: {reach}");
     }
     // As high as the line that stands here while another answer is on its way.
     ui.horizontal_wrapped(|ui| ui.label(theme::muted(ui, text)));

@@ -110,7 +110,9 @@ pub(super) fn plot_ui(
         ("reserved, simulated", &row.reserved, palette.accent),
     ];
     let clicked = plot(ui, "what if", Axis::Event).show(ui, |plot| {
-        plot.set_plot_bounds_x(0.0..=timeline.moments() as f64);
+        // What is projected lies beyond the recording.
+        let end = row.reserved.last().map_or(0.0, |point| point.x).max(timeline.moments() as f64);
+        plot.set_plot_bounds_x(0.0..=end);
         plot.set_plot_bounds_y(full.y0..=full.y1.max(top));
         for (name, points, color) in lines {
             plot.line(curve(name, points, color));

@@ -1,9 +1,12 @@
 //! Simulations, in the background.
 
+use crate::analysis::Attribution;
 use crate::app::device::curves;
 use crate::app::work::watch::Watch;
 use crate::app::work::worker::Task;
 use crate::model::{DeviceId, EventIx, Moment, Recording, Timeline};
+use crate::program::{Computation, Run};
+use crate::projection::{Course, Projection, Unprojected};
 use crate::simulator::{
     Device, Fidelity, LaidSegment, Outcome, Repeating, Settings, Subject, recommended, sweep, sweep_while,
     useful_settings,
@@ -36,6 +39,7 @@ pub(in crate::app) struct WhatIfResponse {
     pub(in crate::app) fidelity: Fidelity,
     pub(in crate::app) limit_bytes: Option<u64>,
     pub(in crate::app) recorded_oom: Option<EventIx>,
+    pub(in crate::app) projected: Result<Course, Unprojected>,
     /// The recorded settings first, the requested ones last.
     pub(in crate::app) rows: Vec<Simulated>,
     /// The smallest change with which everything fits.
@@ -46,7 +50,15 @@ pub(in crate::app) struct WhatIfResponse {
 #[derive(Clone)]
 pub(in crate::app) struct SimulateTask {
     recording: Recording,
-    subject: Arc<OnceLock<Subject>>,
+    attribution: Arc<Attribution>,
+    whole: Arc<OnceLock<Whole>>,
+}
+
+/// The requests of a device, with the rest of the step that failed where that can be projected.
+struct Whole {
+    subject: Subject,
+    projection: Result<Projection, Unprojected>,
+    recorded_oom: Option<EventIx>,
 }
 
 /// True if there is anything to simulate.
@@ -55,13 +67,13 @@ pub(in crate::app) fn has_requests(timeline: &Timeline) -> bool {
 }
 
 impl SimulateTask {
-    pub(in crate::app) fn new(recording: Recording) -> Self {
-        Self { recording, subject: Arc::default() }
+    pub(in crate::app) fn new(recording: Recording, attribution: Arc<Attribution>) -> Self {
+        Self { recording, attribution, whole: Arc::default() }
     }
 
     /// The program with requests of another batch size; `None` if the batch size stays.
     fn scaled(&self, subject: &Subject, batch: f64) -> Option<Subject> {
-        let timeline = self.recording.timeline();
+        let timeline = self.timeline();
         // The control starts with exactly 1.
         let is_same = (batch - 1.0).abs() < f64::EPSILON;
         (!is_same).then(|| {
@@ -71,7 +83,30 @@ impl SimulateTask {
     }
 
     fn subject(&self) -> &Subject {
-        self.subject.get_or_init(|| Subject::new(self.recording.snapshot(), &self.recording))
+        &self.requests().subject
+    }
+
+    /// The recording, with what is projected.
+    fn timeline(&self) -> &Timeline {
+        self.requests()
+            .projection
+            .as_ref()
+            .map_or(self.recording.timeline(), |projection| &projection.timeline)
+    }
+
+    fn requests(&self) -> &Whole {
+        self.whole.get_or_init(|| {
+            let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
+            let recorded = Subject::new(snapshot, timeline);
+            let run = Run { snapshot, timeline, attribution: &self.attribution };
+            let projection = Projection::of(&Computation::of(run));
+            let recorded_oom = recorded.recorded_oom();
+            let subject = match &projection {
+                Ok(projection) => recorded.continued(&projection.timeline, projection.course.from),
+                Err(_) => recorded,
+            };
+            Whole { subject, projection, recorded_oom }
+        })
     }
 
     /// The device as recorded, or with the capacity of the request.
@@ -135,7 +170,7 @@ impl SimulateTask {
         let outcomes = sweep(scaled.as_ref().unwrap_or(subject), &settings, &device);
         let best = recommended(recorded, &outcomes);
         let best = best.and_then(|best| outcomes.iter().position(|outcome| std::ptr::eq(outcome, best)));
-        let moments = self.recording.moments();
+        let moments = self.timeline().moments();
         let rows = outcomes.into_iter().map(|outcome| Simulated {
             reserved: curves::maxima(moments, |range| outcome.reserved.max_in(range) as f64),
             outcome,
@@ -143,7 +178,13 @@ impl SimulateTask {
         Arc::new(WhatIfResponse {
             fidelity: subject.fidelity(),
             limit_bytes: device.limit_bytes(),
-            recorded_oom: subject.recorded_oom(),
+            recorded_oom: self.requests().recorded_oom,
+            projected: self
+                .requests()
+                .projection
+                .as_ref()
+                .map(|found| found.course)
+                .map_err(|&reason| reason),
             rows: rows.collect(),
             recommended: best.filter(|_| request.sweeps),
         })

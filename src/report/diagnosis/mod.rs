@@ -26,7 +26,7 @@ pub use markdown::{MAX_MARKDOWN_CHARS, report_markdown};
 pub use page::{
     FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure, PageParts, Picture, Theme, report_html,
 };
-pub use quoted::{RemedyText, quoted};
+pub use quoted::{RemedyText, quoted, simulated_heading};
 pub use simulated::simulated_text;
 pub use text::{TextDetail, report_text};
 pub use words::kind_text;

@@ -27,8 +27,19 @@ pub struct RemedyText {
     pub outcome: String,
     /// Whether it changes nothing but the allocator's settings.
     pub is_setting: bool,
+    /// Whether it was simulated beyond what was recorded.
+    is_projected: bool,
     /// As `oomscope remedies` has it.
     pub(super) record: Value,
+}
+
+/// The heading of some remedies.
+pub fn simulated_heading(remedies: &[&RemedyText]) -> &'static str {
+    if remedies.iter().any(|remedy| remedy.is_projected) {
+        "Simulated to the end of the step that failed, which is projected"
+    } else {
+        "Simulated with the recorded requests"
+    }
 }
 
 impl RemedyText {
@@ -49,7 +60,8 @@ impl RemedyText {
 /// first: another optimizer or type of numbers is no small step.
 ///
 /// A graph that an evaluation keeps is of no use to anyone, so keeping none comes before what has a price, such as checkpoints.
-/// What only puts off a leak is no remedy for it, whatever fits for now: there, what removes it counts alone. `verdict` is the
+/// What only puts off a leak is no remedy for it, whatever fits for now: there, what removes it counts alone. Where some change
+/// fits, those that do not are left out. `verdict` is the
 /// kind of the verdict.
 pub fn quoted(predictions: &Predictions, verdict: FindingId) -> Vec<RemedyText> {
     let is_leak = verdict == FindingId::Leak;
@@ -58,8 +70,10 @@ pub fn quoted(predictions: &Predictions, verdict: FindingId) -> Vec<RemedyText> 
     let mut chosen: Vec<&Prediction> = Vec::new();
     if is_leak {
         all.retain(|remedy| has(remedy, &[Part::Leak, Part::Evaluation]) && !has(remedy, &[Part::Settings]));
-    } else {
-        chosen.extend(predictions.least.and_then(|index| predictions.remedies.get(index)));
+    } else if let Some(least) = predictions.least.and_then(|index| predictions.remedies.get(index)) {
+        // Where something is enough, what is not says nothing.
+        all.retain(|remedy| remedy.fits == Some(true) && remedy.fits_until_iteration.is_none());
+        chosen.push(least);
     }
     let keeps_results = |remedy: &&Prediction| remedy.effort < Effort::Results;
     // What surely applies comes before what has a condition.
@@ -99,6 +113,7 @@ fn is_quotable(predictions: &Predictions, remedy: &Prediction) -> bool {
 fn outcome(predictions: &Predictions, remedy: &Prediction) -> String {
     let would_fit = fit_words(predictions.until).would_fit;
     match (remedy.fits, predictions.capacity, remedy.margin) {
+        _ if remedy.fits_until_iteration.is_some() => until_iteration(remedy),
         (Some(true), Some(capacity), _) => {
             format!("{would_fit} ({} of {})", bytes(remedy.figures.peak_reserved), bytes(capacity))
         }
@@ -108,6 +123,12 @@ fn outcome(predictions: &Predictions, remedy: &Prediction) -> String {
         }
         _ => at_the_peak(predictions, remedy),
     }
+}
+
+/// When the program would fail again, as what grows goes on to.
+fn until_iteration(remedy: &Prediction) -> String {
+    let next = remedy.fits_until_iteration.unwrap_or_default().saturating_add(1);
+    format!("would fail again at about iteration {}", units::count(next))
 }
 
 /// The peak of what is requested, with it and without.
@@ -128,6 +149,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
         at_the_peak(predictions, remedy)
     };
     let fits = match (remedy.fits, remedy.margin.map(|margin| units::bytes(margin.saturating_abs()))) {
+        _ if remedy.fits_until_iteration.is_some() => format!("; {}", until_iteration(remedy)),
         (Some(true), Some(margin)) => {
             format!("; it {}, with {margin} to spare", fit_words(predictions.until).fits)
         }
@@ -153,6 +175,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
         title: remedy.title.clone(),
         outcome: outcome(predictions, remedy),
         is_setting: remedy.parts == [Part::Settings],
+        is_projected: predictions.projected.is_ok(),
         record: remedy_json(remedy, predictions.until),
     }
 }
@@ -160,6 +183,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::projection::Unprojected;
     use crate::remedies::{Figures, Trust};
     use crate::simulator::Until;
 
@@ -183,6 +207,7 @@ mod tests {
         let predictions = Predictions {
             baseline,
             until: Until::End,
+            projected: Err(Unprojected::Complete),
             fits: None,
             margin: None,
             capacity: None,
@@ -211,8 +236,16 @@ mod tests {
             ]
         };
         assert_eq!(ids(all(), None, FindingId::Capacity), ["half-batch", "detach"]);
-        assert_eq!(ids(all(), Some(0), FindingId::Capacity), ["half-batch+sgd", "detach"]);
-        assert_eq!(ids(all(), Some(3), FindingId::Capacity), ["detach", "half-batch"]);
+        let fitting = |these: &[usize]| {
+            let mut all = all();
+            for &at in these {
+                all[at].fits = Some(true);
+            }
+            all
+        };
+        assert_eq!(ids(fitting(&[0, 3]), Some(0), FindingId::Capacity), ["half-batch+sgd", "detach"]);
+        assert_eq!(ids(fitting(&[2, 3]), Some(3), FindingId::Capacity), ["detach", "half-batch"]);
+        assert_eq!(ids(fitting(&[0]), Some(0), FindingId::Capacity), ["half-batch+sgd"]);
         assert_eq!(ids(all(), Some(0), FindingId::Leak), ["detach"]);
         assert_eq!(
             ids(vec![remedy("adamw-fused", 10, Trust::Simulated)], None, FindingId::Nothing),

@@ -1,6 +1,7 @@
 //! The report for a terminal.
 
 use super::document::{Document, FindingText, NoteText};
+use super::quoted::simulated_heading;
 use super::tree;
 use super::words::{kind_text, short_place};
 use crate::diagnosis::{Number, Site};
@@ -102,7 +103,7 @@ fn remedies(out: &mut Vec<u8>, finding: &FindingText) -> io::Result<()> {
     if remedies.is_empty() {
         return Ok(());
     }
-    writeln!(out, "  Simulated with the recorded requests")?;
+    writeln!(out, "  {}", simulated_heading(&remedies))?;
     for remedy in remedies {
         paragraph(out, "    ", &remedy.text)?;
         remedy.code.lines().try_for_each(|line| writeln!(out, "        {line}"))?;

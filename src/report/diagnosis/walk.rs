@@ -1,7 +1,7 @@
 //! The parts of a report in their order, for every format with markup.
 
 use super::document::{AdviceText, Document, FindingText, NoteText, StackText};
-use super::quoted::RemedyText;
+use super::quoted::{RemedyText, simulated_heading};
 use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
 use super::words::{TOOL, place};
 use crate::analysis::ModuleRow;
@@ -100,7 +100,7 @@ fn remedies(sink: &mut impl Sink, remedies: &[&RemedyText]) {
     if remedies.is_empty() {
         return;
     }
-    sink.heading("Simulated with the recorded requests");
+    sink.heading(simulated_heading(remedies));
     let items = remedies.iter().map(|remedy| Item {
         text: &remedy.text,
         code: Some(remedy.code.as_str()).filter(|code| !code.is_empty()),

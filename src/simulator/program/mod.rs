@@ -137,6 +137,14 @@ impl<'a> Program<'a> {
         }
     }
 
+    /// The bytes that are in use at a moment.
+    pub fn bytes_at(&self, moment: Moment) -> u64 {
+        let (rows, at) =
+            (self.rows.iter().chain(self.added.iter().map(|added| &added.row)), Point::of(moment));
+        let is_there = |row: &&Row| row.start <= at && at < row.end;
+        rows.filter(is_there).fold(0, |sum, row| sum.saturating_add(row.bytes))
+    }
+
     /// The allocations that were added.
     pub fn added(&self) -> &[Added] {
         &self.added

@@ -1,6 +1,7 @@
 //! The requests of a program, which stay the same under other settings, apart from what the allocator decided.
 
 mod changed;
+mod continued;
 mod initial_state;
 mod pool_streams;
 mod pools_by_address;

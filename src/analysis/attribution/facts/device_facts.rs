@@ -14,12 +14,12 @@ use foldhash::HashSet;
 use std::sync::{Arc, OnceLock};
 
 /// The facts about a file: about its stacks, and about each of its devices.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Facts {
     /// The facts about each stack.
     pub(in crate::analysis) stacks: Arc<FactsByStack>,
     /// The category that the user's rules give to each stack.
-    pub(in crate::analysis) user_labels: Vec<Option<Category>>,
+    pub(in crate::analysis) user_labels: Arc<Vec<Option<Category>>>,
     /// The facts about each device; read when they are asked for.
     devices: Vec<(DeviceId, OnceLock<DeviceFacts>)>,
     /// The facts about a timeline that is not one of the file's.
@@ -31,10 +31,16 @@ impl Facts {
     pub fn of(snapshot: &Snapshot, rules: &UserRules) -> Self {
         Self {
             stacks: Arc::new(FactsByStack::of(snapshot)),
-            user_labels: rules.of_stacks(snapshot),
+            user_labels: Arc::new(rules.of_stacks(snapshot)),
             devices: snapshot.timelines.iter().map(|timeline| (timeline.device, OnceLock::new())).collect(),
             other: OnceLock::new(),
         }
+    }
+
+    /// The same facts about stacks, for another timeline than those of the file.
+    pub(in crate::analysis) fn of_other(&self) -> Self {
+        let (stacks, user_labels) = (Arc::clone(&self.stacks), Arc::clone(&self.user_labels));
+        Self { stacks, user_labels, devices: Vec::new(), other: OnceLock::new() }
     }
 
     /// The facts about a device.

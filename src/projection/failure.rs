@@ -1,0 +1,34 @@
+//! The request that ended a program.
+
+use super::course::Unprojected;
+use crate::model::{Action, AllocId, EventIx, Timeline};
+
+/// The request that ended a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failure {
+    /// Its `oom` event.
+    pub event: EventIx,
+    /// Bytes, rounded up to a block size.
+    pub bytes: i64,
+}
+
+impl Failure {
+    /// The last request that failed, if nothing was asked for after it.
+    ///
+    /// # Errors
+    /// None failed, or the program went on.
+    pub fn of(timeline: &Timeline) -> Result<Self, Unprojected> {
+        let oom = timeline.ooms.last().ok_or(Unprojected::Complete)?;
+        let events = &timeline.events;
+        let mut later = (oom.event.0 + 1..events.len() as u32).map(EventIx);
+        if later.any(|event| events.action(event) == Action::Alloc) {
+            return Err(Unprojected::WentOn);
+        }
+        Ok(Self { event: oom.event, bytes: oom.requested })
+    }
+
+    /// Whether it failed while an allocation was there, or before it was made.
+    pub(super) fn is_before_end_of(&self, timeline: &Timeline, id: AllocId) -> bool {
+        timeline.lifetimes.end(id).is_none_or(|end| self.event.0 < end.0)
+    }
+}

@@ -1,0 +1,59 @@
+//! A recording with the rest of the step that failed.
+
+use super::counterparts::Counterparts;
+use super::course::{Course, Unprojected};
+use super::earlier::Earlier;
+use super::failure::Failure;
+use super::rest::{self, Basis};
+use super::sizes::Sizes;
+use crate::analysis::Attribution;
+use crate::model::{Moment, Timeline};
+use crate::program::Computation;
+
+/// A recording with the rest of the step that failed.
+#[derive(Debug)]
+pub struct Projection {
+    /// The recording up to the request that failed, that request, and what is projected.
+    pub timeline: Timeline,
+    /// What the allocations of [`timeline`](Self::timeline) are for.
+    pub attribution: Attribution,
+    /// What the rest follows.
+    pub course: Course,
+}
+
+impl Projection {
+    /// Project the rest of the step in which a program's last request failed.
+    ///
+    /// # Errors
+    /// Why that cannot be done.
+    pub fn of(computation: &Computation<'_>) -> Result<Self, Unprojected> {
+        let run = &computation.run;
+        let failure = Failure::of(run.timeline)?;
+        let earlier = Earlier::find(run, &failure).ok_or(Unprojected::NoEarlier)?;
+        let counterparts = Counterparts::of(run, &failure, &earlier);
+        let sizes = Sizes::of(computation, &earlier, &counterparts);
+        let events = rest::events(Basis {
+            run: *run,
+            failure: &failure,
+            earlier: &earlier,
+            counterparts: &counterparts,
+            sizes: &sizes,
+        });
+        let timeline = run.timeline.continued(failure.event.0, &events);
+        let attribution = run.attribution.of_other(run.snapshot, &timeline);
+        let course = Course {
+            from: failure.event,
+            events: events.len() as u32,
+            failed: run.attribution.phases.position_at(Moment(failure.event.0)),
+            like: run.attribution.phases.position_at(Moment::after(earlier.at)),
+            like_moments: (
+                (0 < earlier.index).then_some(Moment(earlier.events.start)),
+                Moment(earlier.events.end),
+            ),
+            apart: (earlier.failed_index - earlier.index) as u32,
+            alike: earlier.alike.share(),
+            ratio: sizes.ratio(),
+        };
+        Ok(Self { timeline, attribution, course })
+    }
+}

@@ -1,0 +1,56 @@
+//! What a program keeps more of with each iteration.
+//!
+//! A program that fails because something grows fails again later, whatever makes room for what it has now.
+
+use super::scene::Scene;
+use crate::model::Moment;
+use crate::program::share::{TRACE, WORTH};
+use crate::simulator::Program;
+
+/// The growth of a program from one iteration to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Growth {
+    /// When an iteration began that did the same as the one that failed, if another came before it; when it was over; and when the
+    /// one that failed is.
+    moments: (Option<Moment>, Moment, Moment),
+    /// How many iterations lie between the last two.
+    apart: u32,
+    /// The number of the iteration that failed, from 0.
+    failed: u32,
+    /// Bytes for each iteration.
+    bytes: u64,
+}
+
+impl Growth {
+    /// The growth of a program that failed, if what it came to so far is worth a word, and as much as the bytes that are missing.
+    pub(super) fn of(scene: &Scene<'_>, program: &Program<'_>, missing: u64) -> Option<Self> {
+        let course = scene.projected.ok()?;
+        let (start, end) = course.like_moments;
+        let moments = (start, end, Moment(scene.run.timeline.events.len() as u32));
+        let failed = course.failed.iteration.or(course.failed.iteration_of_recording)?;
+        let growth = Self { moments, apart: course.apart, failed, bytes: 0 }.with(program)?;
+        let so_far = growth.bytes.saturating_mul(failed.into());
+        (WORTH.is_reached(so_far, program.peak().bytes) && missing <= so_far).then_some(growth)
+    }
+
+    /// The growth of the program with a change; `None` if the change stops it.
+    pub(super) fn of_changed(self, program: &Program<'_>) -> Option<Self> {
+        self.with(program).filter(|growth| TRACE.is_exceeded(growth.bytes, self.bytes))
+    }
+
+    /// What grew in each of two stretches, if it did in both: a single one may have been larger than another.
+    fn with(self, program: &Program<'_>) -> Option<Self> {
+        let (start, end, failed_end) = self.moments;
+        let middle = program.bytes_at(end);
+        let later = program.bytes_at(failed_end).saturating_sub(middle).checked_div(self.apart.into())?;
+        let before = start.map_or(later, |start| middle.saturating_sub(program.bytes_at(start)));
+        let bytes = later.min(before);
+        (bytes != 0).then_some(Self { bytes, ..self })
+    }
+
+    /// The number of the last iteration that fits where some bytes are to spare in the one that failed.
+    pub(super) fn last_iteration(self, margin: i64) -> u32 {
+        let more = margin.max(0).unsigned_abs() / self.bytes;
+        self.failed.saturating_add(u32::try_from(more).unwrap_or(u32::MAX))
+    }
+}

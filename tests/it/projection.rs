@@ -1,0 +1,304 @@
+//! The rest of a step that failed, on recordings of whole programs that are cut where a smaller device would have had no memory
+//! left: what is projected against what was recorded.
+
+#![allow(clippy::print_stdout, reason = "the tests that are run by hand print tables")]
+
+use crate::support::{pickles_in, root, stem};
+use oomscope::analysis::{Attribution, UserRules};
+use oomscope::cut::{CutOptions, DeviceRange, cut};
+use oomscope::load::{Input, Progress, load, load_from};
+use oomscope::model::{Action, DeviceId, Event, EventIx, Moment, Snapshot, Timeline};
+use oomscope::program::{Computation, Run};
+use oomscope::projection::{Projection, Unprojected};
+use oomscope::remedies::{Trust, predict_all};
+use oomscope::simulator::{Device, Reach, Subject};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The devices that recordings are cut for, in percent of what was reserved at most.
+const CAPACITIES: [u64; 8] = [97, 90, 80, 70, 60, 50, 40, 30];
+
+/// A recording, cut where a device would have had no memory left.
+struct Case {
+    name: String,
+    percent: u64,
+    /// Whether an iteration was complete before the cut.
+    has_earlier: bool,
+    /// The most bytes in use up to the end of the step.
+    truth: i64,
+    projected: Result<i64, Unprojected>,
+    /// Whether the iteration that was followed was the first.
+    is_like_first: bool,
+    /// What the last iteration needed, larger by what this one needs more so far.
+    naive: i64,
+}
+
+impl Case {
+    fn error(&self, bytes: i64) -> f64 {
+        (bytes - self.truth) as f64 / self.truth.max(1) as f64
+    }
+}
+
+/// The first events of a device, and a request that failed, as a recording of its own.
+fn cut_at(snapshot: &Snapshot, timeline: &Timeline, event: EventIx) -> Snapshot {
+    let failed = timeline.events.get(event);
+    let bytes = (failed.size.max(1) + 511) / 512 * 512;
+    let oom = Event { action: Action::Oom, addr: None, size: bytes, device_free: Some(0), ..failed };
+    // The state after the last event is that of the recording; after another, it is found anew.
+    let dump = Event { action: Action::Snapshot, ..oom };
+    let failing = timeline.continued(event.0, &[oom, dump]);
+    let range = DeviceRange { timeline: &failing, events: 0..event.0 + 1, matches: None };
+    let mut pickle = Vec::new();
+    cut(snapshot, vec![range], CutOptions::default()).write(&mut pickle).expect("writing to memory");
+    load_from(&pickle[..], "cut", &Progress::default()).expect("the cut loads")
+}
+
+fn cases(path: &Path) -> Vec<Case> {
+    let snapshot = load(&Input::File(path.to_owned()), &Progress::default()).expect("the recording loads");
+    snapshot.timelines.iter().flat_map(|timeline| cases_of(path, &snapshot, timeline)).collect()
+}
+
+fn cases_of(path: &Path, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Case> {
+    if !timeline.ooms.is_empty() || !timeline.has_history() || timeline.device == DeviceId::HOST {
+        return Vec::new();
+    }
+    let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
+    let subject = Subject::new(snapshot, timeline);
+    let on = |capacity_bytes: Option<u64>| {
+        let device = Device { capacity_bytes, allowed_bytes: None, ..subject.device() };
+        subject.simulate(subject.recorded_settings(), &device)
+    };
+    let peak = on(None).peak_reserved_bytes();
+    let mut seen = BTreeSet::new();
+    let mut out = Vec::new();
+    for percent in CAPACITIES {
+        let Reach::Oom(event) = on(Some(peak / 100 * percent)).reach else { continue };
+        if !seen.insert(event) {
+            continue;
+        }
+        let iterations = &attribution.phases.iterations.list;
+        let step = iterations.iter().find(|step| step.start <= event && Moment(event.0) < step.end);
+        // Whether the last iteration was recorded to its end is not known.
+        let Some(step) = step.filter(|step| Some(*step) != iterations.last()) else { continue };
+        let truth = timeline.active.peak_in(0..step.end.0 as usize + 1).map_or(0, |(_, bytes)| bytes);
+        let cut = cut_at(snapshot, timeline, event);
+        let Some(of_cut) = cut.timelines.iter().find(|of_cut| of_cut.device == timeline.device) else {
+            continue;
+        };
+        let of_cut_attribution = Attribution::of(&cut, of_cut, &UserRules::default());
+        let run = Run { snapshot: &cut, timeline: of_cut, attribution: &of_cut_attribution };
+        let projection = Projection::of(&Computation::of(run));
+        let at = of_cut.active.at(Moment(event.0)) + timeline.events.size(event);
+        let before = iterations.iter().rev().find(|other| other.end.0 <= step.start.0);
+        let naive = before.map_or(at, |before| {
+            let offset = (event.0 - step.start.0).min(before.end.0 - before.start.0 - 1);
+            let then = timeline.active.at(Moment(before.start.0 + offset + 1)).max(1);
+            at.max((before.peak_bytes as f64 * (at as f64 / then as f64)) as i64)
+        });
+        out.push(Case {
+            name: stem(path),
+            percent,
+            has_earlier: before.is_some(),
+            truth,
+            is_like_first: projection
+                .as_ref()
+                .is_ok_and(|projection| projection.course.like_moments.0.is_none()),
+            projected: projection.map(|projection| projection.timeline.active.peak().1),
+            naive,
+        });
+    }
+    out
+}
+
+/// How many of some errors are at most so large, in percent.
+fn within(errors: &[f64], most: f64) -> f64 {
+    100.0 * errors.iter().filter(|error| error.abs() <= most).count() as f64 / errors.len().max(1) as f64
+}
+
+fn print_table(cases: &[Case]) {
+    for has_earlier in [true, false] {
+        let of: Vec<&Case> = cases.iter().filter(|case| case.has_earlier == has_earlier).collect();
+        let programs: BTreeSet<&str> = of.iter().map(|case| case.name.as_str()).collect();
+        let title = if has_earlier { "with an earlier iteration" } else { "in the first iteration" };
+        println!("{title}: {} cuts of {} programs", of.len(), programs.len());
+        let naive: Vec<f64> = of.iter().map(|case| case.error(case.naive)).collect();
+        let stated = of.iter().filter_map(|case| Some(case.error(case.projected.ok()?)));
+        let stated: Vec<f64> = stated.collect();
+        for (what, errors) in [("naive", &naive), ("projected", &stated)] {
+            println!(
+                "  {what}: {} stated, {:.1} % within 5 %, {:.1} % within 10 %",
+                errors.len(),
+                within(errors, 0.05),
+                within(errors, 0.10)
+            );
+        }
+        for is_first in [true, false] {
+            let of = of.iter().filter(|case| case.is_like_first == is_first);
+            let mut errors: Vec<f64> =
+                of.filter_map(|case| Some(case.error(case.projected.ok()?).abs())).collect();
+            errors.sort_by(f64::total_cmp);
+            let at = |part: usize| 100.0 * errors.get(errors.len() * part / 100).copied().unwrap_or(0.0);
+            println!(
+                "    like {}: {} stated, half within {:.1} %, 95 of 100 within {:.1} %",
+                if is_first { "the first iteration" } else { "another iteration" },
+                errors.len(),
+                at(50),
+                at(95)
+            );
+        }
+        let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
+        for reason in of.iter().filter_map(|case| case.projected.err()) {
+            *reasons.entry(format!("{reason:?}")).or_default() += 1;
+        }
+        println!("  not projected: {reasons:?}");
+    }
+}
+
+/// The recordings to cut.
+fn cut_files() -> Vec<PathBuf> {
+    let corpus = || root().join("tests/corpus").display().to_string();
+    let folders = std::env::var("OOMSCOPE_CUTS").unwrap_or_else(|_| corpus());
+    folders.split(':').flat_map(|folder| pickles_in(Path::new(folder), true)).collect()
+}
+
+#[test]
+#[ignore = "takes minutes; OOMSCOPE_CUTS names folders with recordings, OOMSCOPE_CUTS_DETAILS=1 prints what is off"]
+fn projections_of_many_cuts() {
+    let files = cut_files();
+    use rayon::prelude::*;
+    let mut all: Vec<Case> = files.par_iter().flat_map_iter(|path| cases(path)).collect();
+    print_table(&all);
+    if std::env::var_os("OOMSCOPE_CUTS_DETAILS").is_some() {
+        all.sort_by(|a, b| (&a.name, a.percent).cmp(&(&b.name, b.percent)));
+        for case in &all {
+            let projected = match case.projected {
+                Ok(bytes) => {
+                    let of = if case.is_like_first { "the first" } else { "another" };
+                    format!("{:+.1} % like {of}", 100.0 * case.error(bytes))
+                }
+                Err(reason) => format!("{reason:?}"),
+            };
+            println!(
+                "{} {} {} {:.1} MiB projected {projected} naive {:+.1} %",
+                case.name,
+                case.percent,
+                if case.has_earlier { "later" } else { "first" },
+                case.truth as f64 / 1048576.0,
+                100.0 * case.error(case.naive)
+            );
+        }
+    }
+}
+
+/// What was said of a remedy for a cut recording, and what its program needed when it was really applied.
+struct Applied {
+    name: String,
+    percent: u64,
+    remedy: String,
+    /// Whether it was said to fit.
+    fits: bool,
+    /// Whether it did; `None` where that depends on where blocks lie.
+    did: Option<bool>,
+    /// How far the peak of what is requested was off, and how far it was said to be at most.
+    error: f64,
+    stated: f64,
+}
+
+/// The peaks of a program with a remedy, as PyTorch counted them: requested, allocated, reserved.
+fn measured(path: &Path, remedy: &str) -> Option<[u64; 3]> {
+    let truth = path.with_file_name(format!("{}@{remedy}.truth.json", stem(path)));
+    let truth: serde_json::Value = serde_json::from_slice(&std::fs::read(truth).ok()?).ok()?;
+    let peak = |key: &str| truth["peak"][key].as_u64();
+    Some([peak("requested")?, peak("allocated")?, peak("reserved")?])
+}
+
+fn applied_to(path: &Path) -> Vec<Applied> {
+    let snapshot = load(&Input::File(path.to_owned()), &Progress::default()).expect("the recording loads");
+    let Some(timeline) = snapshot.main_timeline().filter(|timeline| timeline.ooms.is_empty()) else {
+        return Vec::new();
+    };
+    let subject = Subject::new(&snapshot, timeline);
+    let on = |capacity_bytes: Option<u64>| {
+        let device = Device { capacity_bytes, allowed_bytes: None, ..subject.device() };
+        subject.simulate(subject.recorded_settings(), &device)
+    };
+    let peak = on(None).peak_reserved_bytes();
+    let mut seen = BTreeSet::new();
+    let mut out = Vec::new();
+    for percent in CAPACITIES {
+        let capacity = peak / 100 * percent;
+        let Reach::Oom(event) = on(Some(capacity)).reach else { continue };
+        if !seen.insert(event) {
+            continue;
+        }
+        let cut = cut_at(&snapshot, timeline, event);
+        let Some(of_cut) = cut.main_timeline() else { continue };
+        let attribution = Attribution::of(&cut, of_cut, &UserRules::default());
+        let Some(said) = predict_all(&cut, of_cut, &attribution, i64::try_from(capacity).ok()) else {
+            continue;
+        };
+        if said.projected.is_err() {
+            continue;
+        }
+        for remedy in said.remedies.iter().filter(|remedy| remedy.basis == Trust::Simulated) {
+            let Some([requested, allocated, reserved]) = measured(path, &remedy.id) else { continue };
+            let did = if reserved <= capacity { Some(true) } else { (capacity < allocated).then_some(false) };
+            out.push(Applied {
+                name: stem(path),
+                percent,
+                remedy: remedy.id.clone(),
+                fits: remedy.fits == Some(true) && remedy.fits_until_iteration.is_none(),
+                did,
+                error: remedy.figures.peak_requested as f64 / requested.max(1) as f64 - 1.0,
+                stated: remedy.error.unwrap_or(0.0),
+            });
+        }
+    }
+    out
+}
+
+#[test]
+fn the_rest_of_most_steps_that_failed_is_as_it_was() {
+    use rayon::prelude::*;
+    let files = pickles_in(&root().join("tests/corpus"), false);
+    let all: Vec<Case> = files.par_iter().flat_map_iter(|path| cases(path)).collect();
+    let later = all.iter().filter(|case| case.has_earlier);
+    let stated: Vec<f64> = later.clone().filter_map(|case| Some(case.error(case.projected.ok()?))).collect();
+    let naive: Vec<f64> = later.map(|case| case.error(case.naive)).collect();
+    assert!(60 <= stated.len(), "{} are projected", stated.len());
+    assert!(80.0 <= within(&stated, 0.05) && 97.0 <= within(&stated, 0.10), "{stated:?}");
+    assert!(within(&naive, 0.10) < 50.0, "it is no harder than to repeat the last iteration");
+}
+
+#[test]
+#[ignore = "takes minutes; OOMSCOPE_CUTS names folders with recordings of the zoo"]
+fn remedies_of_many_cuts() {
+    use rayon::prelude::*;
+    let mut all: Vec<Applied> = cut_files().par_iter().flat_map_iter(|path| applied_to(path)).collect();
+    let errors: Vec<f64> = all.iter().map(|one| one.error).collect();
+    println!(
+        "{} remedies applied, {:.1} % within 5 %, {:.1} % within 10 %",
+        all.len(),
+        within(&errors, 0.05),
+        within(&errors, 0.10)
+    );
+    let covered = all.iter().filter(|one| one.error.abs() <= one.stated).count();
+    let mut widths: Vec<f64> = all.iter().map(|one| one.stated).collect();
+    widths.sort_by(f64::total_cmp);
+    println!(
+        "  {:.1} % within the stated error, which is {:.1} % in the middle",
+        100.0 * covered as f64 / all.len().max(1) as f64,
+        100.0 * widths.get(widths.len() / 2).copied().unwrap_or(0.0)
+    );
+    for said in [true, false] {
+        let of: Vec<bool> = all.iter().filter(|one| one.fits == said).filter_map(|one| one.did).collect();
+        let right = of.iter().filter(|&&did| did == said).count();
+        println!("  said to {}fit: {right} of {} right", if said { "" } else { "not " }, of.len());
+    }
+    if std::env::var_os("OOMSCOPE_CUTS_DETAILS").is_some() {
+        all.retain(|one| one.did.is_some_and(|did| did != one.fits) || 0.05 < one.error.abs());
+        for Applied { name, percent, remedy, fits, did, error, .. } in &all {
+            println!("{name} {percent} {remedy} said {fits} did {did:?} off {:+.1} %", 100.0 * error);
+        }
+    }
+}
