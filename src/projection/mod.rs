@@ -19,6 +19,8 @@ mod likeness;
 mod project;
 mod rest;
 mod sizes;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 pub use course::{Course, Unprojected};

@@ -2,7 +2,7 @@
 
 use super::counterparts::Counterparts;
 use super::earlier::Earlier;
-use super::likeness::Likeness;
+use super::likeness::{Likeness, ROUNDING};
 use crate::model::AllocId;
 use crate::program::{Computation, Dependence};
 use foldhash::HashMap;
@@ -56,6 +56,8 @@ impl<'a> Sizes<'a> {
             | Dependence::WeightCopy
             | Dependence::Workspace => bytes,
             Dependence::Fixed => seen.unwrap_or(bytes),
+            // A single number has no part for each sample; what is as small takes a block in any case.
+            Dependence::Batch | Dependence::EvalBatch if bytes < ROUNDING => seen.unwrap_or(bytes),
             // The conversion saturates.
             Dependence::Batch | Dependence::EvalBatch => {
                 seen.unwrap_or_else(|| (bytes as f64 * self.ratio).ceil() as u64)
