@@ -1,6 +1,7 @@
 //! Which allocation of the iteration that failed, or of one before it, is that of the earlier one, or of one before that.
 //!
-//! What two iterations ask for is compared as two versions of a text are, so that what one of them alone has moves nothing else.
+//! Two allocations are counterparts if they show the same of what the two iterations have in common, and as many that show it were
+//! made before them.
 
 use super::earlier::Earlier;
 use super::failure::Failure;
@@ -8,7 +9,6 @@ use super::likeness::{Likeness, Mark};
 use crate::model::{AllocId, Moment};
 use crate::program::Run;
 use foldhash::{HashMap, HashSet};
-use imara_diff::{Algorithm, Diff, InternedInput, Interner};
 use std::ops::Range;
 
 /// How many iterations back memory is followed that was made before the two iterations: gradients and results of the last
@@ -67,14 +67,21 @@ fn pairs(
     ours: &Range<u32>,
     likeness: Likeness,
 ) -> Vec<(AllocId, AllocId)> {
-    let [theirs, ours]: [Vec<AllocId>; 2] = [theirs, ours].map(|events| run.made_in(events).collect());
-    let interner = Interner::new(theirs.len());
-    let mut input: InternedInput<Mark> = InternedInput { before: Vec::new(), after: Vec::new(), interner };
-    let mark = |&id: &AllocId| likeness.mark(run, id);
-    input.update_before(theirs.iter().map(mark));
-    input.update_after(ours.iter().map(mark));
-    let diff = Diff::compute(Algorithm::Histogram, &input);
-    let is_same_before = (0..theirs.len() as u32).filter(|&at| !diff.is_removed(at));
-    let is_same_after = (0..ours.len() as u32).filter(|&at| !diff.is_added(at));
-    is_same_before.zip(is_same_after).map(|(a, b)| (theirs[a as usize], ours[b as usize])).collect()
+    let ours: HashMap<(Mark, u32), AllocId> = ranked(run, ours, likeness).collect();
+    ranked(run, theirs, likeness).filter_map(|(rank, id)| Some((id, *ours.get(&rank)?))).collect()
+}
+
+/// What some events make, by its mark and by how much with that mark came before it.
+fn ranked(
+    run: &Run<'_>,
+    events: &Range<u32>,
+    likeness: Likeness,
+) -> impl Iterator<Item = ((Mark, u32), AllocId)> {
+    let mut counts: HashMap<Mark, u32> = HashMap::default();
+    run.made_in(events).map(move |id| {
+        let mark = likeness.mark(run, id);
+        let count = counts.entry(mark).or_default();
+        *count += 1;
+        ((mark, *count), id)
+    })
 }
