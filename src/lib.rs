@@ -4,7 +4,7 @@
 //!
 //! [`pickle`] (bytes to values) → [`snapshot`] (torch's keys to rows) → [`model`] (columns and lifetimes)
 //! → [`analysis`] (figures and findings about the model) and [`simulator`] (the recording under other
-//! allocator settings) → [`program`] (what the recorded program is and does) → [`diagnosis`] (causes and advice), [`ranks`] (several recordings of a job) → [`remedies`] (what would have helped) → [`report`]
+//! allocator settings) → [`program`] (what the recorded program is and does) → [`projection`] (the rest of the step that failed) → [`diagnosis`] (causes and advice), [`ranks`] (several recordings of a job) → [`remedies`] (what would have helped) → [`report`]
 //! (text) → [`cli`]. [`load`]
 //! connects the first three to files and threads. [`draw`] turns the model into pixels, [`export`]
 //! combines pixels and words into whole pictures, [`interchange`] writes what other programs read, and `app` is the window around them, which a build may

@@ -6,7 +6,7 @@ use super::select::{Capacity, OneDevice, Opened, Source, matches, parse_bytes, p
 use crate::analysis::EventSet;
 use crate::analysis::filter::{Filter, Prepared};
 use crate::model::{DeviceId, EventIx, Moment, Timeline};
-use crate::program::{Computation, Run};
+use crate::program::Run;
 use crate::projection::{Projection, Unprojected};
 use crate::report::{self, Simulation};
 use crate::simulator::{
@@ -78,7 +78,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let settings = settings(args, &subject, &device)?;
     let projection = projection(&recording, timeline);
     if let Ok(projection) = &projection {
-        subject = subject.continued(&projection.timeline, projection.course.from);
+        subject = projection.requests(&subject);
     }
     let whole = projection.as_ref().map_or(timeline, |projection| &projection.timeline);
     let (changed, change) = changed(args, &recording, whole, &subject);
@@ -97,7 +97,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         timeline,
         recorded: subject.recorded_settings(),
         fidelity,
-        projected: projection.as_ref().map(|projection| projection.course).map_err(|&reason| reason),
+        projected: projection.as_ref().map(Projection::course).map_err(|&reason| reason),
         capacity_bytes: device.limit_bytes(),
         is_capacity_given: args.capacity.bytes.is_some(),
         change,
@@ -134,7 +134,7 @@ fn projection(recording: &Opened<'_>, timeline: &Timeline) -> Result<Projection,
         return Err(Unprojected::Complete);
     }
     let (snapshot, attribution) = (&recording.snapshot, recording.attribution(timeline));
-    Projection::of(&Computation::of(Run { snapshot, timeline, attribution: &attribution }))
+    Projection::of_run(Run { snapshot, timeline, attribution: &attribution })
 }
 
 /// The device to simulate: the recorded one, with the capacity that the user asks for.

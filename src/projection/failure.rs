@@ -5,20 +5,25 @@ use crate::model::{Action, AllocId, EventIx, Timeline};
 
 /// The request that ended a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Failure {
+pub(super) struct Failure {
     /// Its `oom` event.
-    pub event: EventIx,
+    pub(super) event: EventIx,
     /// Bytes, rounded up to a block size.
-    pub bytes: i64,
+    pub(super) bytes: i64,
 }
 
 impl Failure {
-    /// The last request that failed, if nothing was asked for after it.
+    /// The request that failed, if nothing was asked for after it.
     ///
     /// # Errors
-    /// None failed, or the program went on.
-    pub fn of(timeline: &Timeline) -> Result<Self, Unprojected> {
-        let oom = timeline.ooms.last().ok_or(Unprojected::Complete)?;
+    /// None failed, or the program went on after one that did.
+    pub(super) fn of(timeline: &Timeline) -> Result<Self, Unprojected> {
+        let oom = match timeline.ooms[..] {
+            [] => return Err(Unprojected::Complete),
+            [oom] => oom,
+            // What it did after the first would have been something else, had that been met.
+            _ => return Err(Unprojected::WentOn),
+        };
         let events = &timeline.events;
         let mut later = (oom.event.0 + 1..events.len() as u32).map(EventIx);
         if later.any(|event| events.action(event) == Action::Alloc) {

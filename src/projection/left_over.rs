@@ -6,7 +6,6 @@
 use super::counterparts::Counterparts;
 use super::earlier::Earlier;
 use super::failure::Failure;
-
 use crate::analysis::{Category, Phase};
 use crate::model::{AllocId, FrameId, Moment, StackId};
 use crate::program::Run;
@@ -41,12 +40,13 @@ impl<'a> LeftOver<'a> {
         earlier: &Earlier,
         counterparts: &Counterparts,
     ) -> Self {
-        let loop_depth = common_depth(&run, earlier);
-        let is_made = counterparts.in_step.iter().map(|&(id, _)| id).collect();
-        let mut out = Self { run, loop_depth, values: Vec::new(), gradients: Vec::new(), is_made };
+        let (values, gradients, is_made) = (Vec::new(), Vec::new(), HashSet::default());
+        let mut out = Self { run, loop_depth: 0, values, gradients, is_made };
         if earlier.index != 0 {
             return out;
         }
+        out.loop_depth = common_depth(&run, earlier);
+        out.is_made.extend(counterparts.in_step.iter().map(|&(id, _)| id));
         let is_left = |&id: &AllocId| failure.is_before_end_of(run.timeline, id);
         let is_in_backward = run.attribution.phases.phase_at(Moment(failure.event.0)) == Phase::Backward;
         for id in run.made_in(&earlier.events).filter(is_left) {
@@ -68,6 +68,9 @@ impl<'a> LeftOver<'a> {
     /// What goes before an event that makes something with a stack in a phase.
     pub(super) fn gone_before(&mut self, stack: StackId, phase: Phase) -> Vec<AllocId> {
         let mut gone = Vec::new();
+        if self.values.is_empty() && self.gradients.is_empty() {
+            return gone;
+        }
         if phase == Phase::Backward {
             gone.append(&mut self.gradients);
         }
@@ -88,8 +91,8 @@ impl<'a> LeftOver<'a> {
 /// How many frames all stacks of an iteration have in common, from the outermost on.
 fn common_depth(run: &Run<'_>, earlier: &Earlier) -> usize {
     let stacks: HashSet<StackId> = run.made_in(&earlier.events).map(|id| run.timeline.stack(id)).collect();
-    let mut stacks = stacks.iter().map(|&stack| run.snapshot.stacks.frames(stack));
-    let mut stacks = stacks.by_ref().filter(|frames| !frames.is_empty());
+    let mut stacks =
+        stacks.iter().map(|&stack| run.snapshot.stacks.frames(stack)).filter(|frames| !frames.is_empty());
     let Some(first) = stacks.next() else { return 0 };
     stacks.fold(first.len(), |depth, frames| {
         let both = first.iter().rev().zip(frames.iter().rev());

@@ -3,12 +3,12 @@
 //! A recording of an out-of-memory error ends where its owner needs it most. A [`Projection`] is the recording with the rest of
 //! the failed step behind it, so that everything that is asked of a complete recording can be asked of it.
 //!
-//! [`Failure`] is the request that ended the program. An earlier iteration that came further (`earlier`) is the model for what
+//! `failure` is the request that ended the program. An earlier iteration that came further (`earlier`) is the model for what
 //! follows: `counterparts` pairs the allocations of the two by their stacks, sizes and order, `sizes` tells how large each is in
 //! the failed one, `left_over` what becomes of what a first iteration left, and `rest` writes the events.
 //! Where nothing can be projected, [`Unprojected`] says why.
 //!
-//! This layer knows no words for people, no advice and no simulation.
+//! This layer knows no words for people and no advice, and simulates nothing itself.
 
 mod counterparts;
 mod course;
@@ -24,5 +24,4 @@ mod tests;
 mod writer;
 
 pub use course::{Course, Unprojected};
-pub use failure::Failure;
 pub use project::Projection;

@@ -8,7 +8,8 @@ use super::rest::{self, Basis};
 use super::sizes::Sizes;
 use crate::analysis::Attribution;
 use crate::model::{Moment, Timeline};
-use crate::program::Computation;
+use crate::program::{Computation, Run};
+use crate::simulator::Subject;
 
 /// A recording with the rest of the step that failed.
 #[derive(Debug)]
@@ -22,6 +23,26 @@ pub struct Projection {
 }
 
 impl Projection {
+    /// Project the rest of the step in which a run's last request failed, where nothing else is asked of what the run computes.
+    ///
+    /// # Errors
+    /// Why that cannot be done.
+    pub fn of_run(run: Run<'_>) -> Result<Self, Unprojected> {
+        // What it computes takes a while to find out.
+        Failure::of(run.timeline)?;
+        Self::of(&Computation::of(run))
+    }
+
+    /// What the rest follows.
+    pub fn course(&self) -> Course {
+        self.course
+    }
+
+    /// A device's requests with those that are projected, from those that were recorded.
+    pub fn requests(&self, recorded: &Subject) -> Subject {
+        recorded.continued(&self.timeline, self.course.from)
+    }
+
     /// Project the rest of the step in which a program's last request failed.
     ///
     /// # Errors

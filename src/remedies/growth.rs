@@ -2,6 +2,7 @@
 //!
 //! A program that fails because something grows fails again later, whatever makes room for what it has now.
 
+use super::outcome::LastIteration;
 use super::scene::Scene;
 use crate::model::Moment;
 use crate::program::share::{TRACE, WORTH};
@@ -15,8 +16,8 @@ pub(super) struct Growth {
     moments: (Option<Moment>, Moment, Moment),
     /// How many iterations lie between the last two.
     apart: u32,
-    /// The number of the iteration that failed, from 0.
-    failed: u32,
+    /// The iteration that failed.
+    failed: LastIteration,
     /// Bytes for each iteration.
     bytes: u64,
 }
@@ -27,9 +28,10 @@ impl Growth {
         let course = scene.projected.ok()?;
         let (start, end) = course.like_moments;
         let moments = (start, end, Moment(scene.run.timeline.events.len() as u32));
-        let failed = course.failed.iteration.or(course.failed.iteration_of_recording)?;
+        let number = course.failed.iteration.or(course.failed.iteration_of_recording)?;
+        let failed = LastIteration { number, is_of_recording: course.failed.iteration.is_none() };
         let growth = Self { moments, apart: course.apart, failed, bytes: 0 }.with(program)?;
-        let so_far = growth.bytes.saturating_mul(failed.into());
+        let so_far = growth.bytes.saturating_mul(number.into());
         (WORTH.is_reached(so_far, program.peak().bytes) && missing <= so_far).then_some(growth)
     }
 
@@ -48,9 +50,10 @@ impl Growth {
         (bytes != 0).then_some(Self { bytes, ..self })
     }
 
-    /// The number of the last iteration that fits where some bytes are to spare in the one that failed.
-    pub(super) fn last_iteration(self, margin: i64) -> u32 {
+    /// The last iteration that fits where some bytes are to spare in the one that failed.
+    pub(super) fn last_iteration(self, margin: i64) -> LastIteration {
         let more = margin.max(0).unsigned_abs() / self.bytes;
-        self.failed.saturating_add(u32::try_from(more).unwrap_or(u32::MAX))
+        let number = self.failed.number.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        LastIteration { number, ..self.failed }
     }
 }

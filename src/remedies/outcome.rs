@@ -22,6 +22,15 @@ pub(super) fn saves(before: u64, after: u64) -> bool {
     TRACE.is_exceeded(before.saturating_sub(after), before)
 }
 
+/// The last of some iterations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastIteration {
+    /// Its number, from 0.
+    pub number: u32,
+    /// Whether that counts within the recording, since it starts too late to know more.
+    pub is_of_recording: bool,
+}
+
 /// How far a prediction goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
@@ -71,8 +80,8 @@ pub struct Prediction {
     pub figures: Figures,
     /// Whether every request is met within the capacity; `None` where neither a capacity nor a failed request says what that takes.
     pub fits: Option<bool>,
-    /// The number of the last iteration that fits, from 0, where the program goes on to need more with each; else `None`.
-    pub fits_until_iteration: Option<u32>,
+    /// The last iteration that fits, where the program goes on to need more with each; else `None`.
+    pub fits_until_iteration: Option<LastIteration>,
     /// Bytes to spare: the capacity less the most that is reserved. Negative, those that are missing at least; `None` as for
     /// `fits`.
     pub margin: Option<i64>,

@@ -41,7 +41,7 @@ impl<'a> Scene<'a> {
         };
         let Projection { timeline, attribution, course } = &projection;
         let whole = Workload::of(Run { timeline, attribution, ..workload.computation.run });
-        let subject = subject.continued(timeline, course.from);
+        let subject = projection.requests(subject);
         ask(&Scene { projected: Ok(*course), ..Scene::new(&whole, &subject, device) })
     }
 

@@ -2,7 +2,7 @@
 
 use super::growth::Growth;
 use super::offer::{Change, Offer, Part};
-use super::outcome::Figures;
+use super::outcome::{Figures, LastIteration};
 use super::scene::Scene;
 use crate::simulator::{Device, Outcome, Profile, Program, Reach, Settings, margin_bytes};
 
@@ -24,8 +24,8 @@ impl Tried {
         self.margin.map(|margin| 0 <= margin)
     }
 
-    /// The number of the last iteration that fits, where memory goes on growing until none is left.
-    pub(super) fn fits_until_iteration(&self) -> Option<u32> {
+    /// The last iteration that fits, where memory goes on growing until none is left.
+    pub(super) fn fits_until_iteration(&self) -> Option<LastIteration> {
         let margin = self.margin.filter(|&margin| 0 <= margin)?;
         Some(self.growth?.last_iteration(margin))
     }

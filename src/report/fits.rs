@@ -49,7 +49,7 @@ pub fn fit_words(until: Until) -> &'static FitWords {
     match until {
         Until::End => &TO_THE_END,
         Until::FailedRequest => &TO_THE_FAILED_REQUEST,
-        Until::Step { .. } => &TO_THE_STEPS_END,
+        Until::Step => &TO_THE_STEPS_END,
     }
 }
 

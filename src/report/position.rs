@@ -2,6 +2,7 @@
 
 use crate::analysis::{Phase, PhaseBasis, Phases, Position};
 use crate::model::Moment;
+use crate::remedies::LastIteration;
 use crate::units;
 use serde::Serialize;
 
@@ -46,7 +47,14 @@ pub(super) fn position_text(position: Position) -> Option<String> {
 
 /// The iteration of a position; `None` where there is none.
 pub(super) fn iteration_text(position: Position) -> Option<String> {
-    let of_recording = |number| format!("iteration {} of the recording", units::count(number));
-    let numbered = position.iteration.map(|number| format!("iteration {}", units::count(number)));
-    numbered.or_else(|| position.iteration_of_recording.map(of_recording))
+    let known = position.iteration.map(|number| (number, false));
+    let (number, is_of_recording) =
+        known.or_else(|| position.iteration_of_recording.map(|number| (number, true)))?;
+    Some(last_iteration_text(LastIteration { number, is_of_recording }))
+}
+
+/// The last of some iterations.
+pub(super) fn last_iteration_text(last: LastIteration) -> String {
+    let within = if last.is_of_recording { " of the recording" } else { "" };
+    format!("iteration {}{within}", units::count(last.number))
 }

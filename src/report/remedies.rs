@@ -3,6 +3,7 @@
 use super::damage::DamageRecord;
 use super::fits::{FitWords, fit_words};
 use super::json;
+use super::position::last_iteration_text;
 use super::projection::{ProjectionRecord, projection_lines, projection_record};
 use super::simulation::fidelity_text;
 use super::stated_error::stated_error;
@@ -118,7 +119,7 @@ fn record(remedy: &Prediction, until: Until) -> RemedyRecord<'_> {
         peak_reserved,
         fits: remedy.fits,
         fits_until: until.key(),
-        fits_until_iteration: remedy.fits_until_iteration,
+        fits_until_iteration: remedy.fits_until_iteration.map(|last| last.number),
         margin: remedy.margin,
         basis: remedy.basis.key(),
         attribution: remedy.attribution.key(),
@@ -287,8 +288,7 @@ fn postponed_text(predictions: &Predictions, postponed: Postponed) -> Option<Str
     let remedy = predictions.remedies.get(index)?;
     let what = format!("{} ({})", remedy.title, remedy.id);
     let until = remedy.fits_until_iteration;
-    let until =
-        until.map_or_else(String::new, |number| format!(", until about iteration {}", units::count(number)));
+    let until = until.map_or_else(String::new, |last| format!(", until about {}", last_iteration_text(last)));
     Some(match postponed {
         Postponed::Leak(_) => format!(
             "No remedy that was tried stops what grows and {fits_into} {limit}. This only puts it off{until}: {what}."
@@ -350,7 +350,7 @@ pub fn yes_or_no(fits: Option<bool>) -> String {
 pub fn remedy_fits(remedy: &Prediction) -> String {
     remedy
         .fits_until_iteration
-        .map_or_else(|| yes_or_no(remedy.fits), |number| format!("to iteration {}", units::count(number)))
+        .map_or_else(|| yes_or_no(remedy.fits), |last| format!("to {}", last_iteration_text(last)))
 }
 
 /// The change of a figure in percent: `-12.5 %`; empty if there is none.

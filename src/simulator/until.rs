@@ -1,6 +1,6 @@
 //! How far answers about a recording reach.
 
-use crate::model::{EventIx, Timeline};
+use crate::model::Timeline;
 
 /// How far answers about a recording reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,10 +10,7 @@ pub enum Until {
     /// To a request that failed. What the program would have done if it were met was not recorded.
     FailedRequest,
     /// To the end of the step in which a request failed: what follows is projected, that request included.
-    Step {
-        /// The request that failed.
-        from: EventIx,
-    },
+    Step,
 }
 
 impl Until {
@@ -27,7 +24,7 @@ impl Until {
         match self {
             Self::End => "end",
             Self::FailedRequest => "failed_request",
-            Self::Step { .. } => "step",
+            Self::Step => "step",
         }
     }
 }

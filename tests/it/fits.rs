@@ -4,7 +4,7 @@
 use crate::support::{json, pickles_in, root, sample, shared, skipped};
 use oomscope::analysis::{Attribution, UserRules};
 use oomscope::load::{Input, Progress, load};
-use oomscope::model::{DeviceId, EventIx, Moment, Snapshot, Timeline};
+use oomscope::model::{DeviceId, Moment, Snapshot, Timeline};
 use oomscope::program::{Run, Workload};
 use oomscope::projection::Projection;
 use oomscope::remedies::{Predictions, Scene, Wanted, predict};
@@ -123,9 +123,7 @@ fn of_both(
         Scene::with_whole_step(&workload, subject, i64::try_from(capacity).ok(), |scene| {
             predict(scene, &wanted, &|_, _| true)
         });
-    let projection = Projection::of(&workload.computation);
-    let whole =
-        projection.ok().map(|projection| subject.continued(&projection.timeline, projection.course.from));
+    let whole = Projection::of(&workload.computation).ok().map(|projection| projection.requests(subject));
     let subject = whole.as_ref().unwrap_or(subject);
     let mut changed: Settings = subject.recorded_settings().clone();
     changed.set(SETTING, "True").expect("the setting is valid");
@@ -180,7 +178,7 @@ fn answers_say_how_far_they_reach() {
         outcome["fits_until"].as_str().map(str::to_owned)
     };
     for command in ["remedies", "simulate"] {
-        let keys = [Until::FailedRequest, Until::End, Until::Step { from: EventIx(0) }];
+        let keys = [Until::FailedRequest, Until::End, Until::Step];
         let [failed, end, step] = keys.map(|until| Some(until.key().to_owned()));
         assert_eq!(until("frag_oom.pickle", command, &["--capacity", "80GiB"]), step);
         assert_eq!(until("annotated.pickle", command, &["--capacity", "80GiB"]), end);

@@ -36,7 +36,11 @@ const LAYERS: [Layer; 22] = [
     Layer { name: "analysis", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
     Layer { name: "simulator", knows: &["units", "model"], is_without: OUTPUT_FORMATS },
     Layer { name: "program", knows: &["model", "analysis"], is_without: OUTPUT_FORMATS },
-    Layer { name: "projection", knows: &["model", "analysis", "program"], is_without: OUTPUT_FORMATS },
+    Layer {
+        name: "projection",
+        knows: &["model", "analysis", "program", "simulator"],
+        is_without: OUTPUT_FORMATS,
+    },
     Layer {
         name: "diagnosis",
         knows: &["units", "model", "analysis", "program", "simulator"],

@@ -39,6 +39,30 @@ impl Case {
     }
 }
 
+/// A smaller device, and the request that fails there.
+struct Failing {
+    percent: u64,
+    capacity: u64,
+    event: EventIx,
+}
+
+/// Smaller devices on which different requests of a recording fail.
+fn failing(snapshot: &Snapshot, timeline: &Timeline) -> Vec<Failing> {
+    let subject = Subject::new(snapshot, timeline);
+    let on = |capacity_bytes: Option<u64>| {
+        let device = Device { capacity_bytes, allowed_bytes: None, ..subject.device() };
+        subject.simulate(subject.recorded_settings(), &device)
+    };
+    let peak = on(None).peak_reserved_bytes();
+    let mut seen = BTreeSet::new();
+    let devices = CAPACITIES.into_iter().map(|percent| (percent, peak / 100 * percent));
+    let fails = devices.filter_map(|(percent, capacity)| match on(Some(capacity)).reach {
+        Reach::Oom(event) => Some(Failing { percent, capacity, event }),
+        Reach::End | Reach::RecordedOom(_) => None,
+    });
+    fails.filter(|failing| seen.insert(failing.event)).collect()
+}
+
 /// The first events of a device, and a request that failed, as a recording of its own.
 fn cut_at(snapshot: &Snapshot, timeline: &Timeline, event: EventIx) -> Snapshot {
     let failed = timeline.events.get(event);
@@ -63,19 +87,8 @@ fn cases_of(path: &Path, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Case> 
         return Vec::new();
     }
     let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
-    let subject = Subject::new(snapshot, timeline);
-    let on = |capacity_bytes: Option<u64>| {
-        let device = Device { capacity_bytes, allowed_bytes: None, ..subject.device() };
-        subject.simulate(subject.recorded_settings(), &device)
-    };
-    let peak = on(None).peak_reserved_bytes();
-    let mut seen = BTreeSet::new();
     let mut out = Vec::new();
-    for percent in CAPACITIES {
-        let Reach::Oom(event) = on(Some(peak / 100 * percent)).reach else { continue };
-        if !seen.insert(event) {
-            continue;
-        }
+    for Failing { percent, event, .. } in failing(snapshot, timeline) {
         let iterations = &attribution.phases.iterations.list;
         let step = iterations.iter().find(|step| step.start <= event && Moment(event.0) < step.end);
         // Whether the last iteration was recorded to its end is not known.
@@ -217,20 +230,8 @@ fn applied_to(path: &Path) -> Vec<Applied> {
     let Some(timeline) = snapshot.main_timeline().filter(|timeline| timeline.ooms.is_empty()) else {
         return Vec::new();
     };
-    let subject = Subject::new(&snapshot, timeline);
-    let on = |capacity_bytes: Option<u64>| {
-        let device = Device { capacity_bytes, allowed_bytes: None, ..subject.device() };
-        subject.simulate(subject.recorded_settings(), &device)
-    };
-    let peak = on(None).peak_reserved_bytes();
-    let mut seen = BTreeSet::new();
     let mut out = Vec::new();
-    for percent in CAPACITIES {
-        let capacity = peak / 100 * percent;
-        let Reach::Oom(event) = on(Some(capacity)).reach else { continue };
-        if !seen.insert(event) {
-            continue;
-        }
+    for Failing { percent, capacity, event } in failing(&snapshot, timeline) {
         let cut = cut_at(&snapshot, timeline, event);
         let Some(of_cut) = cut.main_timeline() else { continue };
         let attribution = Attribution::of(&cut, of_cut, &UserRules::default());

@@ -5,7 +5,7 @@ use crate::app::device::curves;
 use crate::app::work::watch::Watch;
 use crate::app::work::worker::Task;
 use crate::model::{DeviceId, EventIx, Moment, Recording, Timeline};
-use crate::program::{Computation, Run};
+use crate::program::Run;
 use crate::projection::{Course, Projection, Unprojected};
 use crate::simulator::{
     Device, Fidelity, LaidSegment, Outcome, Repeating, Settings, Subject, recommended, sweep, sweep_while,
@@ -99,10 +99,10 @@ impl SimulateTask {
             let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
             let recorded = Subject::new(snapshot, timeline);
             let run = Run { snapshot, timeline, attribution: &self.attribution };
-            let projection = Projection::of(&Computation::of(run));
+            let projection = Projection::of_run(run);
             let recorded_oom = recorded.recorded_oom();
             let subject = match &projection {
-                Ok(projection) => recorded.continued(&projection.timeline, projection.course.from),
+                Ok(projection) => projection.requests(&recorded),
                 Err(_) => recorded,
             };
             Whole { subject, projection, recorded_oom }
@@ -179,12 +179,7 @@ impl SimulateTask {
             fidelity: subject.fidelity(),
             limit_bytes: device.limit_bytes(),
             recorded_oom: self.requests().recorded_oom,
-            projected: self
-                .requests()
-                .projection
-                .as_ref()
-                .map(|found| found.course)
-                .map_err(|&reason| reason),
+            projected: self.requests().projection.as_ref().map(Projection::course).map_err(|&reason| reason),
             rows: rows.collect(),
             recommended: best.filter(|_| request.sweeps),
         })

@@ -2,8 +2,11 @@
 
 use super::clean::Clean;
 use crate::diagnosis::FindingId;
-use crate::remedies::{Attributed, Effort, Part, Precondition, Prediction, Predictions, is_worth_showing};
+use crate::remedies::{
+    Attributed, Effort, LastIteration, Part, Precondition, Prediction, Predictions, is_worth_showing,
+};
 use crate::report::fits::fit_words;
+use crate::report::position::last_iteration_text;
 use crate::report::remedies::remedy_json;
 use crate::report::stated_error::stated_error;
 use crate::units;
@@ -112,8 +115,10 @@ fn is_quotable(predictions: &Predictions, remedy: &Prediction) -> bool {
 /// Whether it fits, if that is known, else the lower peak.
 fn outcome(predictions: &Predictions, remedy: &Prediction) -> String {
     let would_fit = fit_words(predictions.until).would_fit;
+    if let Some(last) = remedy.fits_until_iteration {
+        return fails_again(last);
+    }
     match (remedy.fits, predictions.capacity, remedy.margin) {
-        _ if remedy.fits_until_iteration.is_some() => until_iteration(remedy),
         (Some(true), Some(capacity), _) => {
             format!("{would_fit} ({} of {})", bytes(remedy.figures.peak_reserved), bytes(capacity))
         }
@@ -126,9 +131,9 @@ fn outcome(predictions: &Predictions, remedy: &Prediction) -> String {
 }
 
 /// When the program would fail again, as what grows goes on to.
-fn until_iteration(remedy: &Prediction) -> String {
-    let next = remedy.fits_until_iteration.unwrap_or_default().saturating_add(1);
-    format!("would fail again at about iteration {}", units::count(next))
+fn fails_again(last: LastIteration) -> String {
+    let next = LastIteration { number: last.number.saturating_add(1), ..last };
+    format!("would fail again at about {}", last_iteration_text(next))
 }
 
 /// The peak of what is requested, with it and without.
@@ -148,8 +153,9 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
     } else {
         at_the_peak(predictions, remedy)
     };
+    let again = remedy.fits_until_iteration.map(|last| format!("; {}", fails_again(last)));
     let fits = match (remedy.fits, remedy.margin.map(|margin| units::bytes(margin.saturating_abs()))) {
-        _ if remedy.fits_until_iteration.is_some() => format!("; {}", until_iteration(remedy)),
+        _ if again.is_some() => again.unwrap_or_default(),
         (Some(true), Some(margin)) => {
             format!("; it {}, with {margin} to spare", fit_words(predictions.until).fits)
         }

@@ -34,7 +34,7 @@ impl Requests {
             initial: self.initial.clone(),
             segments,
             events: events.len(),
-            until: Until::Step { from },
+            until: Until::Step,
             ..*self
         }
     }
