@@ -37,8 +37,8 @@ pub use allocations::{
 pub use attribution::{
     Attribution, Basis, Because, Blocks, Categories, Category, CategoryBytes, Channel, Claim, EvidenceKind,
     Facts, FrameCode, Iteration, Iterations, ModelCall, Phase, PhaseBasis, PhaseStart, Phases, Position,
-    RULES, Rule, RuleId, Stratum, TorchOperation, UserRules, UserRulesError, Verdict, declared_category,
-    is_named_after_evaluation, named_module, named_step_and_phase, path_in_torch,
+    RULES, Rule, RuleId, Stratum, TorchOperation, UnseenStacks, UserRules, UserRulesError, Verdict,
+    declared_category, is_named_after_evaluation, named_module, named_step_and_phase, path_in_torch,
 };
 pub use events::{Clock, EventMatches, EventSet, same_event};
 pub use inferred_part::InferredPart;

@@ -61,7 +61,7 @@ impl StackTable {
         Some(self.frames.split_off(self.ends.last().copied().unwrap_or(0)))
     }
 
-    /// The frames of a stack, innermost first.
+    /// The frames of a stack, innermost first; none of one beyond the table, which stands for code that was not recorded.
     pub fn frames(&self, id: StackId) -> &[FrameId] {
         slice(&self.frames, &self.ends, id.0)
     }
@@ -84,8 +84,9 @@ impl StackTable {
 
 fn slice<'a>(frames: &'a [FrameId], ends: &[usize], id: u32) -> &'a [FrameId] {
     let i = id as usize;
+    let Some(&end) = ends.get(i) else { return &[] };
     let start = if i == 0 { 0 } else { ends[i - 1] };
-    &frames[start..ends[i]]
+    &frames[start..end]
 }
 
 #[cfg(test)]

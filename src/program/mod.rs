@@ -36,6 +36,7 @@ pub use frames::{CallFrames, FrameKind};
 pub use frees::Frees;
 pub use losses::Loss;
 pub use number_types::NumberTypes;
+pub(crate) use numbers::weighted_median;
 pub use operation_kind::OperationKind;
 pub use operations::Operation;
 pub use optimizer::{AdamStep, OptimizerFacts};

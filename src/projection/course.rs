@@ -10,8 +10,12 @@ pub enum Unprojected {
     Complete,
     /// The program caught the error, and went on.
     WentOn,
-    /// No earlier iteration came further than the failed one.
+    /// No earlier iteration came further than the failed one, and what it did does not repeat.
     NoEarlier,
+    /// No earlier iteration came further, and no block of the model did what the failed one does.
+    NoEarlierBlock,
+    /// No earlier iteration came further, and a good part of the model is unlike the blocks that ran.
+    OtherBlocks,
 }
 
 impl Unprojected {
@@ -21,6 +25,8 @@ impl Unprojected {
             Self::Complete => "complete",
             Self::WentOn => "went_on",
             Self::NoEarlier => "no_earlier",
+            Self::NoEarlierBlock => "no_earlier_block",
+            Self::OtherBlocks => "other_blocks",
         }
     }
 }
@@ -29,6 +35,12 @@ impl Unprojected {
 /// recordings that docs/remedies.md names.
 const ERROR: f64 = 0.07;
 
+/// The same of first steps that failed in their forward or backward.
+const ERROR_IN_FIRST_STEP: f64 = 0.12;
+
+/// The same of first steps that failed in the step of the optimizer.
+const ERROR_IN_OPTIMIZER: f64 = 0.12;
+
 /// What the projected rest of a step follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Course {
@@ -36,12 +48,30 @@ pub struct Course {
     pub from: EventIx,
     /// Number of projected events.
     pub events: u32,
+    /// How many of them belong to the step that failed. The others are the next step, where the failed one is the first.
+    pub of_step: u32,
     /// The iteration in which it failed.
     pub failed: Position,
-    /// The iteration that came further.
-    pub like: Position,
-    /// The moments at which that one began, if another came before it, and at which it was over.
-    pub like_moments: (Option<Moment>, Moment),
+    /// What shows how it would have gone on.
+    pub basis: Basis,
+}
+
+/// What shows how a step would have gone on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Basis {
+    /// An iteration that came further.
+    Iteration(Like),
+    /// The structure of the program, in a first step.
+    Structure(Structure),
+}
+
+/// An iteration that came further, beside the one that failed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Like {
+    /// Which it is.
+    pub position: Position,
+    /// The moments at which it began, if another came before it, and at which it was over.
+    pub moments: (Option<Moment>, Moment),
     /// How many iterations lie between the two ends.
     pub apart: u32,
     /// How much of what the two iterations asked for up to the failure is the same, from 0 to 1.
@@ -50,9 +80,48 @@ pub struct Course {
     pub ratio: f64,
 }
 
+/// What the structure of a program shows about its first step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Structure {
+    /// Where it failed.
+    pub stage: Stage,
+    /// Whether the optimizer was not seen, and is taken for Adam.
+    pub assumes_adam: bool,
+}
+
+/// A part of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// A repeated block of the forward, counted from 1, and how many there are.
+    Block {
+        /// Which.
+        block: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// What follows the blocks in the forward.
+    Head,
+    /// The backward.
+    Backward,
+    /// The step of the optimizer.
+    Optimizer,
+}
+
 impl Course {
     /// The share by which the peak of the whole step may be off, in 19 of 20 cases.
     pub fn error(&self) -> f64 {
-        ERROR
+        match self.basis {
+            Basis::Iteration(_) => ERROR,
+            Basis::Structure(Structure { stage: Stage::Optimizer, .. }) => ERROR_IN_OPTIMIZER,
+            Basis::Structure(_) => ERROR_IN_FIRST_STEP,
+        }
+    }
+
+    /// The iteration that came further, if there is one.
+    pub fn like(&self) -> Option<Like> {
+        match self.basis {
+            Basis::Iteration(like) => Some(like),
+            Basis::Structure(_) => None,
+        }
     }
 }

@@ -14,6 +14,7 @@ mod counterparts;
 mod course;
 mod earlier;
 mod failure;
+mod first;
 mod left_over;
 mod likeness;
 mod project;
@@ -23,5 +24,5 @@ mod sizes;
 mod tests;
 mod writer;
 
-pub use course::{Course, Unprojected};
+pub use course::{Basis, Course, Like, Stage, Structure, Unprojected};
 pub use project::Projection;

@@ -1,10 +1,11 @@
 //! A recording with the rest of the step that failed.
 
 use super::counterparts::Counterparts;
-use super::course::{Course, Unprojected};
+use super::course::{Basis, Course, Like, Unprojected};
 use super::earlier::Earlier;
 use super::failure::Failure;
-use super::rest::{self, Basis};
+use super::first::{self, Written};
+use super::rest;
 use super::sizes::Sizes;
 use crate::analysis::Attribution;
 use crate::model::{Moment, Timeline};
@@ -50,10 +51,12 @@ impl Projection {
     pub fn of(computation: &Computation<'_>) -> Result<Self, Unprojected> {
         let run = &computation.run;
         let failure = Failure::of(run.timeline)?;
-        let earlier = Earlier::find(run, &failure).ok_or(Unprojected::NoEarlier)?;
+        let Some(earlier) = Earlier::find(run, &failure) else {
+            return Self::of_first(computation, &failure);
+        };
         let counterparts = Counterparts::of(run, &failure, &earlier);
         let sizes = Sizes::of(computation, &earlier, &counterparts);
-        let events = rest::events(Basis {
+        let events = rest::events(rest::Basis {
             run: *run,
             failure: &failure,
             earlier: &earlier,
@@ -65,15 +68,35 @@ impl Projection {
         let course = Course {
             from: failure.event,
             events: events.len() as u32,
+            of_step: events.len() as u32,
             failed: run.attribution.phases.position_at(Moment(failure.event.0)),
-            like: run.attribution.phases.position_at(Moment::after(earlier.at)),
-            like_moments: (
-                (0 < earlier.index).then_some(Moment(earlier.events.start)),
-                Moment(earlier.events.end),
-            ),
-            apart: (earlier.failed_index - earlier.index) as u32,
-            alike: earlier.alike.share(),
-            ratio: sizes.ratio(),
+            basis: Basis::Iteration(Like {
+                position: run.attribution.phases.position_at(Moment::after(earlier.at)),
+                moments: (
+                    (0 < earlier.index).then_some(Moment(earlier.events.start)),
+                    Moment(earlier.events.end),
+                ),
+                apart: (earlier.failed_index - earlier.index) as u32,
+                alike: earlier.alike.share(),
+                ratio: sizes.ratio(),
+            }),
+        };
+        Ok(Self { timeline, attribution, course })
+    }
+
+    /// Project the rest of a step that no earlier one is like.
+    fn of_first(computation: &Computation<'_>, failure: &Failure) -> Result<Self, Unprojected> {
+        let run = &computation.run;
+        let Written { events, of_step, structure } = first::events(computation, failure)?;
+        let timeline = run.timeline.continued(failure.event.0, &events);
+        let from = run.timeline.events.stack(failure.event);
+        let attribution = run.attribution.of_continued(run.snapshot, &timeline, from);
+        let course = Course {
+            from: failure.event,
+            events: events.len() as u32,
+            of_step: of_step as u32,
+            failed: run.attribution.phases.position_at(Moment(failure.event.0)),
+            basis: Basis::Structure(structure),
         };
         Ok(Self { timeline, attribution, course })
     }

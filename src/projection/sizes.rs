@@ -4,7 +4,7 @@ use super::counterparts::Counterparts;
 use super::earlier::Earlier;
 use super::likeness::{Likeness, ROUNDING};
 use crate::model::AllocId;
-use crate::program::{Computation, Dependence};
+use crate::program::{Computation, Dependence, weighted_median};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 
@@ -64,16 +64,4 @@ impl<'a> Sizes<'a> {
             }
         }
     }
-}
-
-/// The ratio that half of the bytes have at most.
-fn weighted_median(mut ratios: Vec<(f64, u64)>) -> f64 {
-    ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let all: u128 = ratios.iter().map(|&(_, bytes)| u128::from(bytes)).sum();
-    let mut sum = 0u128;
-    let middle = ratios.iter().find(|&&(_, bytes)| {
-        sum += u128::from(bytes);
-        all <= 2 * sum
-    });
-    middle.map_or(1.0, |&(ratio, _)| ratio)
 }

@@ -23,6 +23,11 @@ impl Writer {
         Self { events: Vec::new(), next: FIRST_ADDRESS, gone: HashSet::default(), failed }
     }
 
+    /// How many events were written.
+    pub(super) fn written(&self) -> usize {
+        self.events.len()
+    }
+
     /// What was written.
     pub(super) fn into_events(self) -> Vec<Event> {
         self.events

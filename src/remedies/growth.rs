@@ -26,11 +26,12 @@ impl Growth {
     /// The growth of a program that failed, if what it came to so far is worth a word, and as much as the bytes that are missing.
     pub(super) fn of(scene: &Scene<'_>, program: &Program<'_>, missing: u64) -> Option<Self> {
         let course = scene.projected.ok()?;
-        let (start, end) = course.like_moments;
+        let like = course.like()?;
+        let (start, end) = like.moments;
         let moments = (start, end, Moment(scene.run.timeline.events.len() as u32));
         let number = course.failed.iteration.or(course.failed.iteration_of_recording)?;
         let failed = LastIteration { number, is_of_recording: course.failed.iteration.is_none() };
-        let growth = Self { moments, apart: course.apart, failed, bytes: 0 }.with(program)?;
+        let growth = Self { moments, apart: like.apart, failed, bytes: 0 }.with(program)?;
         let so_far = growth.bytes.saturating_mul(number.into());
         (WORTH.is_reached(so_far, program.peak().bytes) && missing <= so_far).then_some(growth)
     }

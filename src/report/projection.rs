@@ -2,7 +2,7 @@
 
 use super::position::iteration_text;
 use super::stated_error::stated_error;
-use crate::projection::{Course, Unprojected};
+use crate::projection::{Basis, Course, Like, Stage, Structure, Unprojected};
 use crate::units;
 use serde::Serialize;
 
@@ -12,9 +12,14 @@ pub(super) struct ProjectionRecord {
     from: u32,
     until: &'static str,
     events: u32,
+    basis: &'static str,
     like_iteration: Option<u32>,
-    alike: f64,
-    ratio: f64,
+    alike: Option<f64>,
+    ratio: Option<f64>,
+    stage: Option<&'static str>,
+    block: Option<usize>,
+    blocks: Option<usize>,
+    assumes_adam: bool,
     error: f64,
 }
 
@@ -22,45 +27,111 @@ pub(super) struct ProjectionRecord {
 pub(super) fn projection_record(
     projected: Result<Course, Unprojected>,
 ) -> (Option<ProjectionRecord>, Option<&'static str>) {
-    let record = |course: Course| ProjectionRecord {
-        from: course.from.0,
-        until: "step",
-        events: course.events,
-        like_iteration: course.like.iteration.or(course.like.iteration_of_recording),
-        alike: course.alike,
-        ratio: course.ratio,
-        error: course.error(),
-    };
     let reason = projected.err().filter(|&reason| reason != Unprojected::Complete).map(Unprojected::key);
-    (projected.ok().map(record), reason)
+    (projected.ok().map(ProjectionRecord::of), reason)
+}
+
+impl ProjectionRecord {
+    fn of(course: Course) -> Self {
+        let like = course.like();
+        let structure = match course.basis {
+            Basis::Structure(structure) => Some(structure),
+            Basis::Iteration(_) => None,
+        };
+        let (block, blocks) = match structure.map(|structure| structure.stage) {
+            Some(Stage::Block { block, count }) => (Some(block), Some(count)),
+            _ => (None, None),
+        };
+        Self {
+            from: course.from.0,
+            until: if structure.is_some() { "next_step" } else { "step" },
+            events: course.events,
+            basis: if structure.is_some() { "structure" } else { "iteration" },
+            like_iteration: like
+                .and_then(|like| like.position.iteration.or(like.position.iteration_of_recording)),
+            alike: like.map(|like| like.alike),
+            ratio: like.map(|like| like.ratio),
+            stage: structure.map(|structure| stage_key(structure.stage)),
+            block,
+            blocks,
+            assumes_adam: structure.is_some_and(|structure| structure.assumes_adam),
+            error: course.error(),
+        }
+    }
+}
+
+fn stage_key(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Block { .. } => "block",
+        Stage::Head => "head",
+        Stage::Backward => "backward",
+        Stage::Optimizer => "optimizer",
+    }
 }
 
 /// What answers about the future rest on; nothing where no request failed.
 pub fn projection_lines(projected: Result<Course, Unprojected>) -> Vec<String> {
-    const UNKNOWN: &str = "What follows is not known: answers reach up to that request, and its bytes count.";
-    let course = match projected {
-        Ok(course) => course,
-        Err(Unprojected::Complete) => return Vec::new(),
-        Err(Unprojected::WentOn) => {
-            let why = "A request failed, and the program went on in another way.";
-            return vec![why.to_owned(), UNKNOWN.to_owned()];
+    let why = match projected {
+        Ok(course) => {
+            return match course.basis {
+                Basis::Iteration(like) => lines_like(course, like),
+                Basis::Structure(structure) => lines_from_structure(course, structure),
+            };
         }
+        Err(Unprojected::Complete) => return Vec::new(),
+        Err(Unprojected::WentOn) => "A request failed, and the program went on in another way.",
         Err(Unprojected::NoEarlier) => {
-            let why = "A request failed, and no earlier iteration did the same and came further.";
-            return vec![why.to_owned(), UNKNOWN.to_owned()];
+            "A request failed, and no earlier iteration did the same and came further."
+        }
+        Err(Unprojected::NoEarlierBlock) => {
+            "A request failed in a first step, where no block of the model had done the same before."
+        }
+        Err(Unprojected::OtherBlocks) => {
+            "A request failed in a first step, and much of the model that is left is unlike what ran."
         }
     };
-    let like = iteration_text(course.like).unwrap_or_else(|| "an earlier iteration".to_owned());
+    let unknown = "What follows is not known: answers reach up to that request, and its bytes count.";
+    vec![why.to_owned(), unknown.to_owned()]
+}
+
+fn lines_like(course: Course, like: Like) -> Vec<String> {
+    let name = iteration_text(like.position).unwrap_or_else(|| "an earlier iteration".to_owned());
     let (event, error) = (units::count(course.from.0), stated_error(course.error()));
     let mut lines = vec![
         format!(
-            "A request failed at event {event}. The rest of its step is projected, as {like} went on ({error});"
+            "A request failed at event {event}. The rest of its step is projected, as {name} went on ({error});"
         ),
-        format!("up to there, {:.1} % of what the two asked for is the same.", 100.0 * course.alike),
+        format!("up to there, {:.1} % of what the two asked for is the same.", 100.0 * like.alike),
     ];
-    if course.ratio != 1.0 {
-        let ratio = course.ratio;
+    if like.ratio != 1.0 {
+        let ratio = like.ratio;
         lines.push(format!("What depends on the batch is {ratio:.2} times as large as there."));
+    }
+    lines
+}
+
+fn lines_from_structure(course: Course, structure: Structure) -> Vec<String> {
+    let (event, error) = (units::count(course.from.0), stated_error(course.error()));
+    let stage = match structure.stage {
+        Stage::Block { block, count } => format!("in block {block} of {count} of the forward"),
+        Stage::Head => "after the last block of the forward".to_owned(),
+        Stage::Backward => "in the backward".to_owned(),
+        Stage::Optimizer => "in the optimizer's step".to_owned(),
+    };
+    let mut lines = vec![
+        format!("A request failed at event {event}, {stage}, and no step before it came further."),
+        format!(
+            "The rest of it and the next step are projected from the model's structure ({error}): blocks"
+        ),
+        "like those before them, a backward that gives back what the forward keeps, a gradient for each"
+            .to_owned(),
+        "parameter.".to_owned(),
+    ];
+    if structure.assumes_adam {
+        lines.push(
+            "The optimizer was not reached: it is taken for Adam, with two tensors for each parameter."
+                .to_owned(),
+        );
     }
     lines
 }

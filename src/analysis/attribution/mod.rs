@@ -33,7 +33,7 @@ pub use basis::Basis;
 pub use categories::{Because, Categories, CategoryBytes};
 pub use category::Category;
 pub use claims::{Blocks, Claim, Verdict};
-pub use facts::{Facts, declared_category};
+pub use facts::{Facts, UnseenStacks, declared_category};
 pub use knowledge::{FrameCode, TorchOperation, is_named_after_evaluation, path_in_torch};
 pub use pipeline::Attribution;
 pub use rule::{Channel, EvidenceKind, RULES, Rule, RuleId, Stratum};

@@ -7,7 +7,7 @@ use super::rules;
 use super::structure::Phases;
 use super::user_rules::UserRules;
 use super::view::View;
-use crate::model::{AllocId, Snapshot, Timeline};
+use crate::model::{AllocId, Snapshot, StackId, Timeline};
 use std::sync::Arc;
 
 /// Categories, iterations and phases of one device, found together.
@@ -31,6 +31,12 @@ impl Attribution {
     #[must_use]
     pub fn of_other(&self, snapshot: &Snapshot, timeline: &Timeline) -> Self {
         Self::run(&self.facts.of_other(), snapshot, timeline, None).0
+    }
+
+    /// Find everything for a timeline that goes on from a stack, with the stacks of the same file and unseen ones.
+    #[must_use]
+    pub fn of_continued(&self, snapshot: &Snapshot, timeline: &Timeline, from: StackId) -> Self {
+        Self::run(&self.facts.of_continued(from), snapshot, timeline, None).0
     }
 
     /// Find everything for a device of a file whose facts are known.

@@ -9,7 +9,7 @@ use super::parts_of_calls::parts_of_calls;
 use super::steps::{OptimizerSteps, find_steps};
 use super::written_parameters::writes_parameters;
 use crate::analysis::attribution::{Category, UserRules};
-use crate::model::{DeviceId, Snapshot, Timeline};
+use crate::model::{DeviceId, Snapshot, StackId, Timeline};
 use foldhash::HashSet;
 use std::sync::{Arc, OnceLock};
 
@@ -41,6 +41,11 @@ impl Facts {
     pub(in crate::analysis) fn of_other(&self) -> Self {
         let (stacks, user_labels) = (Arc::clone(&self.stacks), Arc::clone(&self.user_labels));
         Self { stacks, user_labels, devices: Vec::new(), other: OnceLock::new() }
+    }
+
+    /// The same facts, and those about unseen stacks that go on from a stack, for another timeline than those of the file.
+    pub(in crate::analysis) fn of_continued(&self, from: StackId) -> Self {
+        Self { stacks: Arc::new(self.stacks.with_unseen(from)), ..self.of_other() }
     }
 
     /// The facts about a device.

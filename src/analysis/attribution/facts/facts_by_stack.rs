@@ -10,9 +10,9 @@ use crate::model::{Snapshot, StackId};
 use rayon::prelude::*;
 
 /// The facts about all stacks of a file.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(in crate::analysis) struct FactsByStack {
-    by_stack: Vec<StackFacts>,
+    pub(super) by_stack: Vec<StackFacts>,
     /// All frames are of compiled code, which says little of what it is for.
     pub(in crate::analysis) is_compiled: bool,
     /// The optimizers that steps run through; empty if no step allocates.

@@ -20,6 +20,7 @@ mod stack_facts;
 mod stack_reader;
 mod stack_traits;
 mod steps;
+mod unseen;
 mod written_parameters;
 
 pub(in crate::analysis) use activities::Activity;
@@ -34,3 +35,4 @@ pub(in crate::analysis) use frees::free_event;
 pub(in crate::analysis) use leading_parameters::{SCRATCH_EVENTS, leading_parameters};
 pub(in crate::analysis) use stack_facts::{CodePart, StackFacts};
 pub(in crate::analysis) use stack_traits::StackTrait;
+pub use unseen::UnseenStacks;

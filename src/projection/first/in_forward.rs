@@ -1,0 +1,110 @@
+//! A first step whose request failed in the forward: the blocks that are left, the head and the loss.
+
+use super::backward::Backward;
+use super::parameters::Parameters;
+use super::rounds::Rounds;
+use super::step_writer::StepWriter;
+use super::tail::{self, Head};
+use super::{First, Whole, Written};
+use crate::model::{AllocId, Event, Moment};
+use crate::program::share::MUCH;
+use crate::program::{Computation, OperationKind, Pass};
+use crate::projection::course::{Stage, Unprojected};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// The numbers of what the failed request would have made, of the logits, and of what their loss keeps.
+const FAILED: AllocId = AllocId(u32::MAX - 2);
+const LOGITS: AllocId = AllocId(u32::MAX - 1);
+const LOSS: AllocId = AllocId(u32::MAX);
+
+impl First<'_> {
+    /// Write the rest of it.
+    pub(super) fn rest_of_forward(&self, pass: &Pass) -> Result<Written, Unprojected> {
+        let Self { computation, failure, .. } = *self;
+        let run = &computation.run;
+        let forward = &(pass.events.start..pass.backward);
+        let parameters = Parameters::of(run, failure).ok_or(Unprojected::NoEarlier)?;
+        let rounds = Rounds::of(computation, failure, forward).ok_or(Unprojected::NoEarlierBlock)?;
+        let blocks = parameters.blocks();
+        let region = *blocks.last().ok_or(Unprojected::OtherBlocks)?;
+        let before: usize = blocks[..blocks.len() - 1].iter().map(|region| region.count()).sum();
+        let count = before + region.count();
+        let after = parameters.bytes(region.range.end..parameters.sizes.len());
+        let embedded = self.embedded_bytes(forward);
+        let logits = embedded.and_then(|bytes| tail::logits_bytes(&parameters, region, bytes));
+        let head = logits.map(|bytes| Head::of(bytes, computation.has_weight_copies()));
+        if head.is_none() && MUCH.is_reached(after, parameters.bytes(0..parameters.sizes.len())) {
+            return Err(Unprojected::OtherBlocks);
+        }
+        let kept = self.kept_at(pass, Moment(failure.event.0));
+        let mut step = StepWriter::new(run.timeline.events.get(failure.event), kept);
+        let stage = match rounds.repetition().map(|repetition| (repetition, rounds.begun(repetition))) {
+            Some((repetition, block)) if before < block && block <= count => {
+                rounds.write(repetition, count, &mut step)?;
+                if let Some(head) = head {
+                    self.write_loss(head, false, &mut step);
+                }
+                Stage::Block { block, count }
+            }
+            None if count <= rounds.recorded() => {
+                self.write_tail(&rounds, head, &mut step);
+                Stage::Head
+            }
+            Some(_) => return Err(Unprojected::OtherBlocks),
+            None => return Err(Unprojected::NoEarlierBlock),
+        };
+        let (kept, trained) = (step.kept.clone(), parameters.sizes);
+        let backward = Backward {
+            stack: self.stacks.backward,
+            kept: std::mem::take(&mut step.kept).into_values().collect(),
+            of_results: VecDeque::new(),
+            gradients: trained.clone(),
+        };
+        Ok(self.finish(step, Whole { start: pass.events.start, stage, kept, trained }, backward, Vec::new()))
+    }
+
+    /// The bytes of the features of all tokens, where a forward looks those up in a table.
+    fn embedded_bytes(&self, forward: &Range<u32>) -> Option<u64> {
+        let Self { computation, failure, .. } = *self;
+        let made = computation.run.made_in(&(forward.start..failure.event.0));
+        let embedded = made.filter(|&id| computation.operation_kind(id) == OperationKind::Embedding);
+        embedded.map(|id| computation.run.bytes(id)).max()
+    }
+
+    /// Write what follows the blocks where the failed request does.
+    fn write_tail(&self, rounds: &Rounds<'_>, head: Option<Head>, step: &mut StepWriter) {
+        let Self { computation: Computation { run, .. }, failure, .. } = *self;
+        let failed = run.timeline.events.get(failure.event);
+        let asked = failure.bytes.unsigned_abs();
+        let is_of_loss = self.in_loss.has(failed.stack);
+        let is_loss = is_of_loss && head.is_none_or(|head| head.is_loss(asked));
+        let operations = if is_loss { head.map_or(2, |head| head.operations) } else { 1 };
+        step.keep(FAILED, &failed, failure.bytes, operations);
+        let Some(head) = head else { return };
+        let large: Vec<AllocId> = rounds.made_after().filter(|&id| head.is_large(run.bytes(id))).collect();
+        let is_large = head.is_large(asked);
+        if !is_loss {
+            self.write_loss(head, !large.is_empty() || is_large, step);
+        }
+        // Few programs hold logits beyond the loss.
+        let logits = large.into_iter().chain((is_large && !is_of_loss).then_some(FAILED));
+        for id in logits.filter(|_| !head.keeps_logits) {
+            step.release(id, &failed);
+        }
+    }
+
+    /// Write logits, unless they are there, and what their loss keeps.
+    fn write_loss(&self, head: Head, has_logits: bool, step: &mut StepWriter) {
+        let bytes = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+        let events = &self.computation.run.timeline.events;
+        let like = Event { stack: self.stacks.forward, ..events.get(self.failure.event) };
+        if !has_logits {
+            step.keep(LOGITS, &like, bytes(head.logits_bytes), 1);
+        }
+        step.keep(LOSS, &like, bytes(head.loss_bytes), head.operations);
+        if !head.keeps_logits {
+            step.release(LOGITS, &like);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The rest of a first step, which no earlier one shows, from the structure of the program.
+//!
+//! In the forward, the blocks that are left do what those before them did (`rounds`): how many there are, the parameters show, which
+//! repeat as often (`parameters`). Then come the head and the loss (`tail`), the backward as the mirror of the forward (`backward`),
+//! with gradients as large as the parameters (`gradients`), and the step of the optimizer (`optimizer`), whose state the next step
+//! has from its start on. `step_writer` writes them down.
+
+mod backward;
+mod gradients;
+mod in_backward;
+mod in_forward;
+mod in_optimizer;
+mod optimizer;
+mod parameters;
+mod rounds;
+mod step_writer;
+mod tail;
+
+use self::backward::Backward;
+use self::optimizer::Update;
+use self::step_writer::{Block, Kept, StepWriter};
+use super::course::{Stage, Structure, Unprojected};
+use super::failure::Failure;
+use crate::analysis::{Category, Phase, TorchOperation, UnseenStacks};
+use crate::model::{AllocId, Event, Moment};
+use crate::program::{Computation, Pass, StackSet};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The rest of a first step, and the step after it.
+pub(super) struct Written {
+    /// The failed request, and what would have followed it.
+    pub(super) events: Vec<Event>,
+    /// How many of these belong to the first step.
+    pub(super) of_step: usize,
+    /// What they follow.
+    pub(super) structure: Structure,
+}
+
+/// The failed request, and what would have followed it.
+///
+/// # Errors
+/// The structure does not show what would have.
+pub(super) fn events(computation: &Computation<'_>, failure: &Failure) -> Result<Written, Unprojected> {
+    let run = &computation.run;
+    let in_loss = run.stacks_of_operations(|operation| {
+        matches!(operation, TorchOperation::CrossEntropy | TorchOperation::LogSoftmax)
+    });
+    let first = First { computation, failure, stacks: UnseenStacks::behind(run.snapshot), in_loss };
+    // What earlier passes did would have to be like what this one does.
+    let mut passes = computation.spans.passes().filter(|pass| pass.events.start <= failure.event.0);
+    let (first_pass, is_only) = (passes.next(), passes.next().is_none());
+    let pass = first_pass.ok_or(Unprojected::NoEarlier)?;
+    match run.attribution.phases.phase_at(Moment::after(failure.event)) {
+        Phase::Forward if is_only => first.rest_of_forward(pass),
+        Phase::Backward if is_only => first.rest_of_backward(pass),
+        Phase::Optimizer if is_only => Ok(first.rest_of_optimizer(pass)),
+        _ => Err(Unprojected::NoEarlier),
+    }
+}
+
+/// What the whole first step computes.
+struct Whole {
+    /// Its first event.
+    start: u32,
+    /// Where it failed.
+    stage: Stage,
+    /// What the forward keeps for the backward.
+    kept: BTreeMap<u32, Kept>,
+    /// The sizes of the parameters that are trained.
+    trained: Vec<u64>,
+}
+
+/// A first step.
+struct First<'a> {
+    computation: &'a Computation<'a>,
+    failure: &'a Failure,
+    stacks: UnseenStacks,
+    /// The stacks of losses over classes.
+    in_loss: StackSet,
+}
+
+impl First<'_> {
+    /// What a pass keeps at a moment.
+    fn kept_at(&self, pass: &Pass, moment: Moment) -> BTreeMap<u32, Kept> {
+        let run = &self.computation.run;
+        let lifetimes = &run.timeline.lifetimes;
+        let is_kept = |id: &AllocId| {
+            lifetimes.start(*id) <= moment
+                && lifetimes.end(*id).is_none_or(|end| moment < end)
+                && !matches!(run.category(*id), Category::Input | Category::Parameter)
+        };
+        let kept = |id: AllocId| {
+            let (block, operations) = (self.block(id), self.operations(id));
+            (id.0, Kept { block, operations, stack: run.timeline.stack(id) })
+        };
+        run.made_in(&(pass.events.start..pass.backward)).filter(is_kept).map(kept).collect()
+    }
+
+    fn block(&self, id: AllocId) -> Block {
+        let timeline = self.computation.run.timeline;
+        Block { addr: timeline.addr(id), bytes: timeline.size(id) }
+    }
+
+    /// How many operations of the backward need what an allocation of the forward made.
+    fn operations(&self, id: AllocId) -> usize {
+        let is_loss = self.in_loss.has(self.computation.run.timeline.stack(id));
+        // Autocast's loss takes back what is half as large.
+        if is_loss && !self.computation.has_weight_copies() { 2 } else { 1 }
+    }
+
+    /// Write the rest of the backward, the step of the optimizer, and the next step, given what the whole forward keeps.
+    fn finish(
+        &self,
+        mut step: StepWriter,
+        whole: Whole,
+        backward: Backward,
+        mut made: Vec<Block>,
+    ) -> Written {
+        let run = &self.computation.run;
+        made.extend(backward.write(&mut step));
+        let mut before = run.timeline.lifetimes.live_at(Moment(whole.start));
+        let has_state = before.any(|id| run.category(id) == Category::OptimizerState);
+        let assumes_adam = !has_state;
+        let trained = whole.trained.clone();
+        let update = if has_state { Update::later(trained) } else { Update::first_of_adam(trained) };
+        update.write(&mut step, self.stacks);
+        self.next(step, whole, made, assumes_adam)
+    }
+
+    /// Write the step after the first, which has the state of the optimizer from its start on. It drops the gradients that the
+    /// first made.
+    fn next(&self, mut step: StepWriter, whole: Whole, gradients: Vec<Block>, assumes_adam: bool) -> Written {
+        let Self { stacks, .. } = *self;
+        let of_step = step.written();
+        for block in gradients {
+            step.drop(stacks.step, block);
+        }
+        let Whole { stage, kept, trained, .. } = whole;
+        let again = |kept: Kept| Kept { block: step.make(kept.stack, kept.block.bytes), ..kept };
+        let kept = kept.into_values().map(again).collect();
+        let (of_results, gradients) = (VecDeque::new(), trained.clone());
+        Backward { stack: stacks.backward, kept, of_results, gradients }.write(&mut step);
+        Update::later(trained).write(&mut step, stacks);
+        Written { events: step.into_events(), of_step, structure: Structure { stage, assumes_adam } }
+    }
+}
