@@ -15,7 +15,8 @@ pub(super) struct Least {
 }
 
 impl Least {
-    /// Prefer few remedies, then a low price, then those without a condition, then headroom. Skip bounds, which are no
+    /// Prefer what fits even if it is off as far as it may be, then few remedies, then a low price, then those without a condition,
+    /// then headroom. Skip bounds, which are no
     /// predictions, changes that leave a leak, which only delay the failure, and what only gets past a request that failed, which
     /// may fail at the next.
     pub(super) fn of(recorded: &Recorded<'_, '_>, all: &[(Combination<'_, '_>, Tried)]) -> Self {
@@ -36,7 +37,14 @@ impl Least {
         };
         let outlasting = Outlasting::of(recorded);
         let suffices = |&index: &usize| stops(&index) && outlasting.has(&all[index].1);
-        let least = known.iter().copied().find(suffices);
+        // What fits by less than it may be off may not fit.
+        let is_sure = |&index: &usize| {
+            let (combination, tried) = &all[index];
+            let off = recorded.error(combination).unwrap_or(0.0) * tried.figures.peak_reserved as f64;
+            tried.margin.is_some_and(|margin| off <= margin as f64)
+        };
+        let sure = known.iter().copied().find(|index| is_sure(index) && suffices(index));
+        let least = sure.or_else(|| known.iter().copied().find(suffices));
         let bound = bounds.into_iter().find(suffices).map(Postponed::Bound);
         let grows = leak.is_some() || recorded.baseline.growth.is_some();
         let kind = if grows { Postponed::Leak } else { Postponed::Little };

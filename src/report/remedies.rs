@@ -6,7 +6,7 @@ use super::json;
 use super::position::last_iteration_text;
 use super::projection::{ProjectionRecord, projection_lines, projection_record};
 use super::simulation::fidelity_text;
-use super::stated_error::stated_error;
+use super::stated_error::{stated_error, to_spare};
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
 use crate::model::{Snapshot, Timeline};
@@ -254,7 +254,8 @@ pub fn remedies_headline(predictions: &Predictions) -> String {
     let limit = predictions.capacity.map(bytes).unwrap_or_default();
     let FitWords { fits_into, fit_into, .. } = fit_words(predictions.until);
     if let Some(remedy) = least(predictions) {
-        let margin = remedy.margin.map(|margin| format!(", with {} to spare", units::bytes(margin)));
+        let spare = |margin| to_spare(margin, remedy.figures.peak_reserved, remedy.error);
+        let margin = remedy.margin.map(|margin| format!(", {}", spare(margin)));
         return format!(
             "The least change that {fits_into} {limit}: {} ({}){}.",
             remedy.title,

@@ -1,6 +1,7 @@
 //! A first step whose request failed in the forward: the blocks that are left, the head and the loss.
 
 use super::backward::Backward;
+use super::held::is_result_held;
 use super::parameters::Parameters;
 use super::rounds::Rounds;
 use super::step_writer::StepWriter;
@@ -33,7 +34,8 @@ impl First<'_> {
         let after = parameters.bytes(region.range.end..parameters.sizes.len());
         let embedded = self.embedded_bytes(forward);
         let logits = embedded.and_then(|bytes| tail::logits_bytes(&parameters, region, bytes));
-        let head = logits.map(|bytes| Head::of(bytes, computation.has_weight_copies()));
+        let is_held = is_result_held(computation, failure, pass);
+        let head = logits.map(|bytes| Head::of(bytes, computation.has_weight_copies()).held(is_held));
         if head.is_none() && MUCH.is_reached(after, parameters.bytes(0..parameters.sizes.len())) {
             return Err(Unprojected::OtherBlocks);
         }
@@ -87,7 +89,6 @@ impl First<'_> {
         if !is_loss {
             self.write_loss(head, !large.is_empty() || is_large, step);
         }
-        // Few programs hold logits beyond the loss.
         let logits = large.into_iter().chain((is_large && !is_of_loss).then_some(FAILED));
         for id in logits.filter(|_| !head.keeps_logits) {
             step.release(id, &failed);

@@ -7,6 +7,7 @@
 
 mod backward;
 mod gradients;
+mod held;
 mod in_backward;
 mod in_forward;
 mod in_optimizer;

@@ -11,7 +11,7 @@ pub(super) struct Head {
     pub(super) loss_bytes: u64,
     /// How many operations of the backward make a gradient of the size of what the loss keeps.
     pub(super) operations: usize,
-    /// Whether logits are kept for the backward.
+    /// Whether logits are there until the backward is over.
     pub(super) keeps_logits: bool,
 }
 
@@ -23,6 +23,11 @@ impl Head {
         } else {
             Self { logits_bytes: bytes, loss_bytes: bytes, operations: 2, keeps_logits: false }
         }
+    }
+
+    /// The same where the program holds the logits.
+    pub(super) fn held(self, is_held: bool) -> Self {
+        Self { keeps_logits: self.keeps_logits || is_held, ..self }
     }
 
     /// Whether bytes are those of logits, or of what the loss keeps.

@@ -39,11 +39,16 @@ impl Fix {
 /// What to change after a verdict on something that is wrong.
 ///
 /// That is its first advice where this has code, with the simulation of it; otherwise the best remedy that was simulated, which
-/// says more than words about what is large.
+/// says more than words about what is large. Where the advice is simulated not to be enough, and some change is, that comes first.
 pub fn fix(verdict: FindingId, advice: Option<&Advice>, predictions: Option<&Predictions>) -> Option<Fix> {
     let best = || predictions.and_then(|all| quoted(all, verdict).into_iter().next());
     match advice {
-        Some(advice) if advice.code.is_some() => Some(of_advice(advice, predictions)),
+        Some(advice) if advice.code.is_some() => {
+            let fix = of_advice(advice, predictions);
+            let falls_short = fix.simulated.as_ref().is_some_and(|remedy| remedy.fits == Some(false));
+            let enough = || best().filter(|best| best.fits == Some(true)).map(of_remedy);
+            Some(if falls_short { enough().unwrap_or(fix) } else { fix })
+        }
         Some(advice) => Some(best().map_or_else(|| of_advice(advice, None), of_remedy)),
         None => best().map(of_remedy),
     }

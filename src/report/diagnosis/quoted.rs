@@ -8,7 +8,7 @@ use crate::remedies::{
 use crate::report::fits::fit_words;
 use crate::report::position::last_iteration_text;
 use crate::report::remedies::remedy_json;
-use crate::report::stated_error::stated_error;
+use crate::report::stated_error::{stated_error, to_spare};
 use crate::units;
 use serde_json::Value;
 
@@ -30,6 +30,8 @@ pub struct RemedyText {
     pub outcome: String,
     /// Whether it changes nothing but the allocator's settings.
     pub is_setting: bool,
+    /// Whether it fits, for good; `None` if that is not known.
+    pub(super) fits: Option<bool>,
     /// Whether it was simulated beyond what was recorded.
     is_projected: bool,
     /// As `oomscope remedies` has it.
@@ -154,12 +156,13 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
         at_the_peak(predictions, remedy)
     };
     let again = remedy.fits_until_iteration.map(|last| format!("; {}", fails_again(last)));
-    let fits = match (remedy.fits, remedy.margin.map(|margin| units::bytes(margin.saturating_abs()))) {
+    let fits = match (remedy.fits, remedy.margin) {
         _ if again.is_some() => again.unwrap_or_default(),
         (Some(true), Some(margin)) => {
-            format!("; it {}, with {margin} to spare", fit_words(predictions.until).fits)
+            let spare = to_spare(margin, after.peak_reserved, remedy.error);
+            format!("; it {}, {spare}", fit_words(predictions.until).fits)
         }
-        (Some(false), Some(margin)) => format!("; still {margin} too much"),
+        (Some(false), Some(margin)) => format!("; still {} too much", units::bytes(margin.saturating_abs())),
         _ => String::new(),
     };
     let error = remedy.error.filter(|&error| 0.0 < error);
@@ -181,6 +184,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
         title: remedy.title.clone(),
         outcome: outcome(predictions, remedy),
         is_setting: remedy.parts == [Part::Settings],
+        fits: remedy.fits.filter(|&fits| !fits || remedy.fits_until_iteration.is_none()),
         is_projected: predictions.projected.is_ok(),
         record: remedy_json(remedy, predictions.until),
     }

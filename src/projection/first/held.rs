@@ -1,0 +1,31 @@
+//! Whether the program holds what its model returns until the backward is over.
+
+use crate::analysis::Category;
+use crate::model::{Frame, FrameId, StackId};
+use crate::program::{Computation, FrameKind, Pass};
+use crate::projection::failure::Failure;
+
+/// Whether the function that gets the batch calls the model itself: its variables live on through the backward, those of a
+/// function that only returns the loss do not.
+pub(super) fn is_result_held(computation: &Computation<'_>, failure: &Failure, pass: &Pass) -> bool {
+    let run = &computation.run;
+    let call = run.timeline.events.stack(failure.event);
+    let made = run.made_in(&(pass.events.start..failure.event.0));
+    let mut inputs = made.filter(|&id| run.category(id) == Category::Input);
+    inputs.next().is_some_and(|id| is_called_beside(computation, call, run.timeline.stack(id)))
+}
+
+/// Whether two stacks part in one function, which calls a module on the way to the first.
+fn is_called_beside(computation: &Computation<'_>, call: StackId, other: StackId) -> bool {
+    let snapshot = computation.run.snapshot;
+    let path = |stack: StackId| -> Vec<FrameId> { computation.frames.path(snapshot, stack).collect() };
+    let (call, other) = (path(call), path(other));
+    let Some(parts) = call.iter().zip(&other).position(|(a, b)| a != b) else { return false };
+    let function = |frame: FrameId| {
+        let Frame { file, name, .. } = snapshot.frames.get(frame);
+        (file, name)
+    };
+    let is_one = function(call[parts]) == function(other[parts]);
+    let is_module = |frame: &FrameId| computation.frames.get(*frame).kind == FrameKind::Call;
+    is_one && call.get(parts + 1).is_some_and(is_module)
+}
