@@ -3,7 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "the tests that are run by hand print tables")]
 
-use crate::support::{pickles_in, root, stem};
+use crate::support::{json, pickles_in, root, sample, stdout, stem};
 use oomscope::analysis::{Attribution, Phase, UserRules};
 use oomscope::cut::{CutOptions, DeviceRange, cut};
 use oomscope::load::{Input, Progress, load, load_from};
@@ -298,6 +298,29 @@ fn applied_to(path: &Path) -> Vec<Applied> {
         }
     }
     out
+}
+
+#[test]
+fn a_first_step_takes_what_it_took_on_a_device_where_it_fits() {
+    // What PyTorch counted in the same program, with its batch and with a quarter of it, of `requested_bytes`; each of four
+    // quarters but the first runs beside the gradients of those before, which have the sizes of the parameters.
+    let (whole, quarter, parameters) = (13_640_862_120, 4_596_771_120, 527_364_096);
+    let found = json(["remedies", &sample("first_step.pickle.gz").display().to_string(), "--format", "json"]);
+    let projection = &found["projection"];
+    assert_eq!((&projection["basis"], &projection["stage"]), (&"structure".into(), &"block".into()));
+    assert_eq!((&projection["block"], &projection["blocks"]), (&15.into(), &16.into()));
+    assert_eq!((&projection["until"], &projection["assumes_adam"]), (&"next_step".into(), &true.into()));
+    let is_near = |found: &serde_json::Value, truth: u64| {
+        let found = found["peak_requested"].as_u64().expect("bytes");
+        assert!(found.abs_diff(truth) <= truth / 50, "{found} instead of {truth}");
+    };
+    is_near(&found["baseline"], whole);
+    let remedies = found["remedies"].as_array().expect("a list");
+    let of_quarter = remedies.iter().find(|remedy| remedy["id"] == "quarter-batch").expect("it applies");
+    is_near(of_quarter, quarter + parameters);
+    assert_eq!(found["least"], "quarter-batch");
+    let report = stdout(["report", &sample("first_step.pickle.gz").display().to_string()]);
+    assert!(!report.contains("past the request"), "{report}");
 }
 
 #[test]
