@@ -32,8 +32,14 @@ pub struct FindingKind {
 }
 
 /// What lowers the activations of a training step.
-const LESS_ACTIVATIONS: &[&str] =
-    &["checkpoint-all", "checkpoint-half", "checkpoint-largest", "bf16-autocast", "half-batch"];
+const LESS_ACTIVATIONS: &[&str] = &[
+    "checkpoint-all",
+    "checkpoint-half",
+    "checkpoint-largest",
+    "checkpoint-some",
+    "bf16-autocast",
+    "half-batch",
+];
 
 /// What frees gradients after each step.
 const FREED_GRADIENTS: &[&str] = &["zero-grad-none"];

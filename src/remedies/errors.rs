@@ -2,7 +2,7 @@
 
 /// The share by which predictions of the peak of requested bytes were off, at most, in nineteen of twenty pairs: of the zoo
 /// (`tests/zoo`) and, where it has none, of the programs that docs/remedies.md names.
-const ERRORS: [(&str, f64); 17] = [
+const ERRORS: [(&str, f64); 18] = [
     ("adamw-foreach-false", 0.01),
     ("adamw-fused", 0.01),
     ("bf16-autocast", 0.35),
@@ -10,6 +10,7 @@ const ERRORS: [(&str, f64); 17] = [
     ("checkpoint-all", 0.17),
     ("checkpoint-half", 0.07),
     ("checkpoint-largest", 0.07),
+    ("checkpoint-some", 0.07),
     ("chunk-loss", 0.13),
     ("detach", 0.08),
     ("eval-no-grad", 0.02),

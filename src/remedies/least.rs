@@ -1,7 +1,7 @@
 //! The least change with which a program fits.
 
 use super::leaks::Leak;
-use super::offer::{Combination, is_conditional, price};
+use super::offer::{Combination, degree, is_conditional, price};
 use super::outcome::Postponed;
 use super::tried::Tried;
 use super::validator::{Failed, Outlasting, Recorded};
@@ -16,7 +16,7 @@ pub(super) struct Least {
 
 impl Least {
     /// Prefer what fits even if it is off as far as it may be, then few remedies, then a low price, then those without a condition,
-    /// then headroom. Skip bounds, which are no
+    /// then those that go less far, then headroom. Skip bounds, which are no
     /// predictions, changes that leave a leak, which only delay the failure, and what only gets past a request that failed, which
     /// may fail at the next.
     pub(super) fn of(recorded: &Recorded<'_, '_>, all: &[(Combination<'_, '_>, Tried)]) -> Self {
@@ -25,7 +25,8 @@ impl Least {
             (0..all.len()).filter(|&index| all[index].1.fits() == Some(true)).collect();
         fitting.sort_by_key(|&index| {
             let (combination, tried) = &all[index];
-            (combination.len(), price(combination), is_conditional(combination), Reverse(tried.margin))
+            let (price, degree) = (price(combination), degree(combination));
+            (combination.len(), price, is_conditional(combination), degree, Reverse(tried.margin))
         });
         let is_bound = |index: &usize| recorded.fails(Failed::Bound, &all[*index]);
         let (bounds, known): (Vec<usize>, Vec<usize>) = fitting.into_iter().partition(is_bound);

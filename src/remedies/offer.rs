@@ -88,6 +88,8 @@ pub(super) struct Offer<'a> {
     pub(super) title: String,
     pub(super) part: Part,
     pub(super) effort: Effort,
+    /// How far it goes among those that do the same further or less far, from 0 for the least.
+    pub(super) degree: u32,
     /// What makes it applicable.
     pub(super) precondition: Precondition,
     pub(super) change: Change<'a>,
@@ -123,6 +125,7 @@ impl<'a> Offer<'a> {
             title: title.into(),
             part,
             effort,
+            degree: 0,
             precondition,
             change: Change::Program(Box::new(change)),
             is_bound: false,
@@ -133,6 +136,13 @@ impl<'a> Offer<'a> {
             cost: String::new(),
             note: String::new(),
         }
+    }
+
+    /// Say how far it goes among those that do the same.
+    #[must_use]
+    pub(super) fn degree(mut self, degree: u32) -> Self {
+        self.degree = degree;
+        self
     }
 
     /// Say what to write.
@@ -160,6 +170,13 @@ impl<'a> Offer<'a> {
     #[must_use]
     pub(super) fn without_error(mut self) -> Self {
         self.error = None;
+        self
+    }
+
+    /// State the error that was measured of another remedy, which does about the same.
+    #[must_use]
+    pub(super) fn error_of(mut self, id: &str) -> Self {
+        self.error = errors::measured(id);
         self
     }
 
@@ -208,4 +225,9 @@ pub(super) fn is_conditional(combination: &[&Offer<'_>]) -> bool {
 /// The highest price of several offers.
 pub(super) fn price(combination: &[&Offer<'_>]) -> Effort {
     combination.iter().map(|offer| offer.effort).max().unwrap_or(Effort::Argument)
+}
+
+/// How far several offers go.
+pub(super) fn degree(combination: &[&Offer<'_>]) -> u32 {
+    combination.iter().map(|offer| offer.degree).fold(0, u32::saturating_add)
 }

@@ -45,6 +45,11 @@ impl<'a> Scene<'a> {
         ask(&Scene { projected: Ok(*course), ..Scene::new(&whole, &subject, device) })
     }
 
+    /// The share by which the peak may be off since a part of the program is projected.
+    pub(super) fn projection_error(&self) -> f64 {
+        self.projected.as_ref().map_or(0.0, Course::error)
+    }
+
     /// What the program does.
     pub(super) fn workload(&self) -> &Workload<'a> {
         self.workload

@@ -1,15 +1,20 @@
 //! Whether the program holds what its model returns until the backward is over.
 
 use crate::analysis::Category;
-use crate::model::{Frame, FrameId, StackId};
+use crate::model::{AllocId, Frame, FrameId, StackId};
 use crate::program::{Computation, FrameKind, Pass};
 use crate::projection::failure::Failure;
 
 /// Whether the function that gets the batch calls the model itself: its variables live on through the backward, those of a
-/// function that only returns the loss do not.
-pub(super) fn is_result_held(computation: &Computation<'_>, failure: &Failure, pass: &Pass) -> bool {
+/// function that only returns the loss do not. A block of the model made something, which shows how it is called.
+pub(super) fn is_result_held(
+    computation: &Computation<'_>,
+    failure: &Failure,
+    pass: &Pass,
+    of_block: AllocId,
+) -> bool {
     let run = &computation.run;
-    let call = run.timeline.events.stack(failure.event);
+    let call = run.timeline.stack(of_block);
     let made = run.made_in(&(pass.events.start..failure.event.0));
     let mut inputs = made.filter(|&id| run.category(id) == Category::Input);
     inputs.next().is_some_and(|id| is_called_beside(computation, call, run.timeline.stack(id)))

@@ -34,7 +34,7 @@ impl First<'_> {
         let after = parameters.bytes(region.range.end..parameters.sizes.len());
         let embedded = self.embedded_bytes(forward);
         let logits = embedded.and_then(|bytes| tail::logits_bytes(&parameters, region, bytes));
-        let is_held = is_result_held(computation, failure, pass);
+        let is_held = is_result_held(computation, failure, pass, rounds.last());
         let head = logits.map(|bytes| Head::of(bytes, computation.has_weight_copies()).held(is_held));
         if head.is_none() && MUCH.is_reached(after, parameters.bytes(0..parameters.sizes.len())) {
             return Err(Unprojected::OtherBlocks);

@@ -52,6 +52,11 @@ impl<'a> Rounds<'a> {
         Some(Self { computation, failure, starts, end, failed })
     }
 
+    /// The first allocation of the last one.
+    pub(super) fn last(&self) -> AllocId {
+        AllocId(self.starts.last().copied().unwrap_or(self.failed))
+    }
+
     /// How many were recorded, with the one that may have been under way.
     pub(super) fn recorded(&self) -> usize {
         self.starts.len()

@@ -29,13 +29,14 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     };
     let times =
         |parts| if has_backward { format!(", {parts} times before each step") } else { String::new() };
-    [("half-batch", "half", 2), ("quarter-batch", "a quarter of", 4)]
+    [("half-batch", "half", 2, 0), ("quarter-batch", "a quarter of", 4, 1)]
         .into_iter()
-        .map(|(id, share, parts)| {
+        .map(|(id, share, parts, degree)| {
             let title = format!("compute {share} the batch at a time{}{}", times(parts), condition(parts));
             let change = move |program: &mut Program<'_>| micro_batches(scene, program, parts);
             Offer::new(id, title, (Part::Batch, Effort::Time), precondition.clone(), change)
                 .conditional(!condition(parts).is_empty())
+                .degree(degree)
                 .code(code(scene, parts))
                 .cost("the same results, but for batch norm; smaller kernels may run slower")
         })

@@ -5,10 +5,11 @@ use super::without_graph::without_graph;
 use crate::model::{AllocId, EventIx, Moment};
 use crate::program::share::NEARLY_ALL;
 use crate::program::{Dependence, OperationKind, Pass};
+use crate::remedies::errors;
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::precondition::{Precondition, most};
 use crate::remedies::scene::Scene;
-use crate::simulator::{Point, Program, Row};
+use crate::simulator::{Outcome, Point, Program, Row};
 use foldhash::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -62,31 +63,124 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let are_alike = are_alike(scene, &blocks, count);
     let blocks = Arc::new(blocks);
     let is_whole = blocks.iter().flatten().any(|block| block.backward.is_some());
-    let offer = |id: &str, title: String, chosen: fn(&[Block], &Scene<'_>) -> Vec<bool>| {
+    let offer = |id: &str, title: String, chosen: Chosen| {
+        let taken = chosen.blocks(count);
         let blocks = Arc::clone(&blocks);
-        let change = move |program: &mut Program<'_>| {
-            for of_pass in blocks.iter() {
-                checkpoint(scene, program, of_pass, &chosen(of_pass, scene));
-            }
-        };
+        let change = move |program: &mut Program<'_>| checkpoint_all(scene, program, &blocks, chosen);
         let offer = Offer::new(id, title, (Part::Checkpoints, Effort::Time), precondition.clone(), change)
-            .code("x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)")
-            .cost("the forward of these blocks is computed twice, about a third more time for all");
+            .degree(taken as u32)
+            .code(chosen.code())
+            .cost(format!("{taken} of {count} blocks of the forward are computed a second time"));
         let offer = if are_alike { offer } else { offer.of_unlike_blocks() };
         if is_whole { offer } else { offer.bound() }
     };
-    let all = offer("checkpoint-all", format!("checkpoint all {count} blocks"), |blocks, _| {
-        vec![true; blocks.len()]
-    });
-    let half = offer("checkpoint-half", format!("checkpoint every second of {count} blocks"), |blocks, _| {
-        (0..blocks.len()).map(|index| index % 2 == 0).collect()
-    });
-    let largest = offer("checkpoint-largest", "checkpoint the largest block".to_owned(), |blocks, scene| {
-        // Of equal ones, the first: what it keeps is in the way of all others.
-        let largest = (0..blocks.len()).rev().max_by_key(|&index| blocks[index].inner_bytes(scene));
-        (0..blocks.len()).map(|index| Some(index) == largest).collect()
-    });
-    vec![all, half, largest]
+    let mut offers = vec![
+        offer("checkpoint-all", format!("checkpoint all {count} blocks"), Chosen::All),
+        offer("checkpoint-half", format!("checkpoint every second of {count} blocks"), Chosen::EverySecond),
+        offer("checkpoint-largest", "checkpoint the largest block".to_owned(), Chosen::Largest),
+    ];
+    if are_alike
+        && is_whole
+        && let Some(few) = fewest(scene, &blocks, count)
+    {
+        let title = format!("checkpoint the first {few} of {count} blocks");
+        offers.push(offer("checkpoint-some", title, Chosen::First(few)).error_of(measured_as(few, count)));
+    }
+    offers
+}
+
+/// Which blocks are checkpointed.
+#[derive(Debug, Clone, Copy)]
+enum Chosen {
+    All,
+    EverySecond,
+    /// The one that keeps most. Of equal ones, the first: what it keeps is in the way of all others.
+    Largest,
+    /// As many from the first on.
+    First(usize),
+}
+
+impl Chosen {
+    /// How many of so many blocks they are.
+    fn blocks(self, count: usize) -> usize {
+        match self {
+            Self::All => count,
+            Self::EverySecond => count.div_ceil(2),
+            Self::Largest => 1,
+            Self::First(few) => few,
+        }
+    }
+
+    /// What to write in place of `x = block(x)`.
+    fn code(self) -> String {
+        let call = "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)";
+        match self {
+            Self::First(few) => format!("x = {call} if index < {few} else block(x)  # of enumerate(blocks)"),
+            Self::All | Self::EverySecond | Self::Largest => format!("x = {call}"),
+        }
+    }
+
+    /// Which of the blocks of a pass they are.
+    fn of_pass(self, blocks: &[Block], scene: &Scene<'_>) -> Vec<bool> {
+        let largest = match self {
+            Self::Largest => (0..blocks.len()).rev().max_by_key(|&index| blocks[index].inner_bytes(scene)),
+            _ => None,
+        };
+        let is_chosen = |index: usize| match self {
+            Self::All => true,
+            Self::EverySecond => index.is_multiple_of(2),
+            Self::Largest => Some(index) == largest,
+            Self::First(few) => index < few,
+        };
+        (0..blocks.len()).map(is_chosen).collect()
+    }
+}
+
+/// Checkpoint the chosen blocks of all passes.
+fn checkpoint_all(scene: &Scene<'_>, program: &mut Program<'_>, blocks: &Blocks, chosen: Chosen) {
+    for of_pass in blocks {
+        checkpoint(scene, program, of_pass, &chosen.of_pass(of_pass, scene));
+    }
+}
+
+/// The remedy whose error that of some blocks is as large as: of up to a half of them, and of more.
+fn measured_as(few: usize, count: usize) -> &'static str {
+    if few * 2 <= count { "checkpoint-some" } else { "checkpoint-all" }
+}
+
+/// Recordings with more events are not searched, since each try is a replay.
+const MAX_EVENTS: usize = 300_000;
+
+/// The fewest blocks to checkpoint, from the first on, so that the program fits even if that is off as far as it may be; `None` if
+/// it fits as it is, no number of them is enough, or the device's memory is not known.
+fn fewest(scene: &Scene<'_>, blocks: &Blocks, count: usize) -> Option<usize> {
+    let limit = scene.device.limit_bytes()?;
+    if MAX_EVENTS < scene.run.timeline.events.len() {
+        return None;
+    }
+    let fits = |few: usize| {
+        let mut program = Program::recorded(scene.run.timeline);
+        checkpoint_all(scene, &mut program, blocks, Chosen::First(few));
+        let error =
+            errors::measured(measured_as(few, count)).map(|error| error.hypot(scene.projection_error()));
+        let settings = scene.subject.recorded_settings();
+        let outcome = || scene.subject.simulate_program(&program, settings, &scene.device);
+        let is_sure = |outcome: Outcome, error: f64| {
+            outcome.fits() && outcome.peak_reserved_bytes() as f64 * (1.0 + error) <= limit as f64
+        };
+        error.filter(|_| errors::is_narrow(error)).is_some_and(|error| is_sure(outcome(), error))
+    };
+    // More than half of them may be too uncertain to say.
+    let most = [count, count / 2].into_iter().find(|&most| fits(most))?;
+    if fits(0) {
+        return None;
+    }
+    let (mut low, mut high) = (0, most);
+    while low + 1 < high {
+        let middle = low.midpoint(high);
+        if fits(middle) { high = middle } else { low = middle }
+    }
+    Some(high)
 }
 
 /// Whether the blocks of a whole pass keep about as much each, those of one stage of layers of one kind: nearly as much as if all

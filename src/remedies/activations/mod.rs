@@ -25,6 +25,7 @@ pub(super) const IDS: &[&str] = &[
     "checkpoint-all",
     "checkpoint-half",
     "checkpoint-largest",
+    "checkpoint-some",
     "bf16-model",
     "bf16-autocast",
     "chunk-loss",

@@ -16,7 +16,6 @@ use super::scene::Scene;
 use super::tried::{Tried, changed};
 use crate::analysis::Category;
 use crate::program::{BatchSize, is_attention_fused};
-use crate::projection::Course;
 use crate::simulator::Program;
 
 /// A recorded program, to which remedies are applied.
@@ -138,8 +137,7 @@ impl Recorded<'_, '_> {
     /// The share by which the prediction for several offers at once may be off; `None` if that of one was not measured. Where the
     /// step that failed is projected, that may be off, too: in another way, so that both together are off by less than their sum.
     pub(super) fn error(&self, combination: &[&Offer<'_>]) -> Option<f64> {
-        let projected = self.scene.projected.as_ref().map_or(0.0, Course::error);
-        error(combination).map(|error| error.hypot(projected))
+        error(combination).map(|error| error.hypot(self.scene.projection_error()))
     }
 
     /// Whether what was tried fails a check of those that have this consequence.
