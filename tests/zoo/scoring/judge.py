@@ -8,7 +8,9 @@ from scoring.asking import in_order, live, predictions
 # Remedies whose figure is a bound by design, or that no base applies for real.
 # A remedy that lowers the peak by less than this share does nothing for anybody.
 LEAST_SAVING = 0.01
-NOT_JUDGED = re.compile(r"set:|shard-|offload-state|adamw-8bit|checkpoint-largest|checkpoint-some|detach|no-copy")
+NOT_JUDGED = re.compile(
+    r"set:|shard-|offload-state|adamw-8bit|checkpoint-largest|checkpoint-some|detach|no-copy"
+)
 
 
 def truth_of(folder, name):
