@@ -95,6 +95,26 @@ fn a_setting_that_only_gets_past_the_request_is_not_the_least_change() {
 }
 
 #[test]
+fn as_few_blocks_are_checkpointed_as_are_enough_where_none_is_yet() {
+    let some = |file: PathBuf, capacity: &str| {
+        let file = file.display().to_string();
+        let found = json(["remedies", &file, "--capacity", capacity, "--format", "json"]);
+        let mut all = found["remedies"].as_array().expect("a list").iter();
+        all.find(|remedy| remedy["id"] == "checkpoint-some").cloned()
+    };
+    let found = some(sample("first_step.pickle.gz"), "12.5GiB").expect("some are enough");
+    let title = found["title"].as_str().expect("a title");
+    assert!(title.starts_with("checkpoint the first ") && title.ends_with(" of 16 blocks"), "{title}");
+    // Even if it is off as far as it may be.
+    let [reserved, error] =
+        [&found["peak_reserved"], &found["error"]].map(|figure| figure.as_f64().expect("a figure"));
+    assert!(reserved * (1.0 + error) <= 12.5 * f64::from(1 << 30), "{found}");
+    // Five of its sixteen blocks are checkpointed: which are the first of the others, no code says.
+    let in_part = root().join("tests/data/checkpointed_in_part.pickle.gz");
+    assert_eq!(some(in_part, "9GiB"), None);
+}
+
+#[test]
 fn no_setting_is_the_fix_of_a_device_that_is_too_small() {
     let problems = |path: &PathBuf| -> Option<String> {
         let file = path.display().to_string();

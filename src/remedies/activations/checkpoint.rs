@@ -79,8 +79,10 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         offer("checkpoint-half", format!("checkpoint every second of {count} blocks"), Chosen::EverySecond),
         offer("checkpoint-largest", "checkpoint the largest block".to_owned(), Chosen::Largest),
     ];
+    // Which are the first that are not checkpointed yet, no code can say.
     if are_alike
         && is_whole
+        && !scene.run.has_frame(|code| code.checkpoints())
         && let Some(few) = fewest(scene, &blocks, count)
     {
         let title = format!("checkpoint the first {few} of {count} blocks");
