@@ -28,13 +28,18 @@ pub struct Loss {
 /// The losses of a recording whose logits are larger than anything else that their pass keeps.
 pub(super) fn find(computation: &Computation<'_>) -> Vec<Loss> {
     let run = &computation.run;
-    let in_loss = run.stacks_of_operations(|operation| {
-        matches!(operation, TorchOperation::CrossEntropy | TorchOperation::LogSoftmax)
-    });
+    let in_loss = in_loss(run);
     let upcast = run.stacks_with(|code| code.upcasts_logits());
     let ids: Vec<AllocId> = run.timeline.ids().filter(|&id| in_loss.has(run.timeline.stack(id))).collect();
     let groups = ids.chunk_by(|a, b| a.0 + 1 == b.0);
     groups.filter_map(|group| loss(run, computation, group, &upcast)).collect()
+}
+
+/// The stacks of losses over classes.
+pub(crate) fn in_loss(run: &Run<'_>) -> StackSet {
+    run.stacks_of_operations(|operation| {
+        matches!(operation, TorchOperation::CrossEntropy | TorchOperation::LogSoftmax)
+    })
 }
 
 fn loss(run: &Run<'_>, computation: &Computation<'_>, group: &[AllocId], upcast: &StackSet) -> Option<Loss> {

@@ -6,7 +6,7 @@ use crate::model::{AllocId, FrameId, OomEvent, StackId};
 use std::collections::BTreeMap;
 
 /// State of at most this many bytes is a count of steps, not a tensor for a parameter.
-const COUNTER_BYTES: u64 = 8;
+pub(crate) const COUNTER_BYTES: u64 = 8;
 
 /// An optimizer keeps at most this many tensors for a parameter; Adam has three with `amsgrad`.
 const MAX_STATES: u64 = 4;

@@ -1,6 +1,7 @@
 //! The request that ended a program.
 
 use super::course::Unprojected;
+use super::likeness::ROUNDING;
 use crate::model::{Action, AllocId, EventIx, Timeline};
 
 /// The request that ended a program.
@@ -30,6 +31,11 @@ impl Failure {
             return Err(Unprojected::WentOn);
         }
         Ok(Self { event: oom.event, bytes: oom.requested })
+    }
+
+    /// Whether it may have been for so many bytes: they were rounded when it failed.
+    pub(super) fn is_for(&self, bytes: u64) -> bool {
+        bytes.div_ceil(ROUNDING) * ROUNDING == self.bytes.unsigned_abs()
     }
 
     /// Whether it failed while an allocation was there, or before it was made.

@@ -1,7 +1,7 @@
 //! The words for what fits.
 //!
-//! They are made here alone. Where a recording has a request that failed, no answer reaches beyond it: what fits is known to get
-//! past this request, and what the program asks for next was not recorded.
+//! They are made here alone. Where a recording has a request that failed, an answer reaches to the end of that step if the rest of it
+//! is projected; else what fits is known to get past this request, and no more.
 
 use crate::simulator::{Outcome, Reach, Until};
 use crate::units;

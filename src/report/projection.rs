@@ -121,15 +121,15 @@ fn lines_from_structure(course: Course, structure: Structure) -> Vec<String> {
     let mut lines = vec![
         format!("A request failed at event {event}, {stage}, and no step before it came further."),
         format!(
-            "The rest of it and the next step are projected from the model's structure ({error}): blocks"
+            "The rest of it and the next step are projected from the model's structure ({error}, in four of"
         ),
-        "like those before them, a backward that gives back what the forward keeps, a gradient for each"
+        "five cases): blocks like those before them, a backward that gives back what the forward keeps, a"
             .to_owned(),
-        "parameter.".to_owned(),
+        "gradient for each parameter.".to_owned(),
     ];
     if structure.assumes_adam {
         lines.push(
-            "The optimizer was not reached: it is taken for Adam, with two tensors for each parameter."
+            "No state of the optimizer was seen: it is taken for Adam, with two tensors for each parameter."
                 .to_owned(),
         );
     }

@@ -8,7 +8,6 @@ use super::{First, Whole, Written};
 use crate::model::{AllocId, Moment};
 use crate::program::{Dependence, Pass};
 use crate::projection::course::{Stage, Unprojected};
-use crate::projection::likeness::ROUNDING;
 use std::collections::VecDeque;
 
 impl First<'_> {
@@ -29,9 +28,8 @@ impl First<'_> {
         let mut of_results: VecDeque<Block> = of_results.into_iter().map(|id| self.block(id)).collect();
         let mut gradients = Gradients::of(&parameters.sizes, of_parameters.iter().map(|&id| run.bytes(id)));
         let asked = step.make(run.timeline.events.stack(failure.event), failure.bytes);
-        let is_asked = |&bytes: &u64| bytes.div_ceil(ROUNDING) * ROUNDING == failure.bytes.unsigned_abs();
         let mut made: Vec<Block> = of_parameters.into_iter().map(|id| self.block(id)).collect();
-        match gradients.left.iter().rposition(is_asked) {
+        match gradients.left.iter().rposition(|&bytes| failure.is_for(bytes)) {
             Some(at) => {
                 gradients.left.remove(at);
                 made.push(asked);

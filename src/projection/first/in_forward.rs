@@ -2,7 +2,7 @@
 
 use super::backward::Backward;
 use super::held::is_result_held;
-use super::parameters::Parameters;
+use super::parameters::{Parameters, Region};
 use super::rounds::Rounds;
 use super::step_writer::StepWriter;
 use super::tail::{self, Head};
@@ -28,8 +28,8 @@ impl First<'_> {
         let parameters = Parameters::of(run, failure).ok_or(Unprojected::NoEarlier)?;
         let rounds = Rounds::of(computation, failure, forward).ok_or(Unprojected::NoEarlierBlock)?;
         let blocks = parameters.blocks();
-        let region = *blocks.last().ok_or(Unprojected::OtherBlocks)?;
-        let before: usize = blocks[..blocks.len() - 1].iter().map(|region| region.count()).sum();
+        let region = blocks.last().ok_or(Unprojected::OtherBlocks)?;
+        let before: usize = blocks[..blocks.len() - 1].iter().map(Region::count).sum();
         let count = before + region.count();
         let after = parameters.bytes(region.range.end..parameters.sizes.len());
         let embedded = self.embedded_bytes(forward);

@@ -22,9 +22,9 @@ use self::optimizer::Update;
 use self::step_writer::{Block, Kept, StepWriter};
 use super::course::{Stage, Structure, Unprojected};
 use super::failure::Failure;
-use crate::analysis::{Category, Phase, TorchOperation, UnseenStacks};
+use crate::analysis::{Category, Phase, UnseenStacks};
 use crate::model::{AllocId, Event, Moment};
-use crate::program::{Computation, Pass, StackSet};
+use crate::program::{Computation, Pass, StackSet, in_loss};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The rest of a first step, and the step after it.
@@ -43,10 +43,8 @@ pub(super) struct Written {
 /// The structure does not show what would have.
 pub(super) fn events(computation: &Computation<'_>, failure: &Failure) -> Result<Written, Unprojected> {
     let run = &computation.run;
-    let in_loss = run.stacks_of_operations(|operation| {
-        matches!(operation, TorchOperation::CrossEntropy | TorchOperation::LogSoftmax)
-    });
-    let first = First { computation, failure, stacks: UnseenStacks::behind(run.snapshot), in_loss };
+    let stacks = UnseenStacks::behind(run.snapshot);
+    let first = First { computation, failure, stacks, in_loss: in_loss(run) };
     // What earlier passes did would have to be like what this one does.
     let mut passes = computation.spans.passes().filter(|pass| pass.events.start <= failure.event.0);
     let (first_pass, is_only) = (passes.next(), passes.next().is_none());
@@ -121,9 +119,9 @@ impl First<'_> {
         made.extend(backward.write(&mut step));
         let mut before = run.timeline.lifetimes.live_at(Moment(whole.start));
         let has_state = before.any(|id| run.category(id) == Category::OptimizerState);
-        let assumes_adam = !has_state;
         let trained = whole.trained.clone();
         let update = if has_state { Update::later(trained) } else { Update::first_of_adam(trained) };
+        let assumes_adam = update.assumes_adam;
         update.write(&mut step, self.stacks);
         self.next(step, whole, made, assumes_adam)
     }

@@ -4,17 +4,13 @@ use super::gradients::take;
 use super::step_writer::StepWriter;
 use crate::analysis::{Category, UnseenStacks};
 use crate::model::{AllocId, Moment, StackId};
-use crate::program::{AdamStep, OptimizerFacts, Run};
+use crate::program::{AdamStep, COUNTER_BYTES, OptimizerFacts, Run};
 use crate::projection::failure::Failure;
-use crate::projection::likeness::ROUNDING;
 use foldhash::HashSet;
 use std::collections::BTreeMap;
 
 /// Adam keeps two tensors for each parameter.
 const STATES_OF_ADAM: usize = 2;
-
-/// State of at most this many bytes is a count of steps, not a tensor for a parameter.
-const COUNTER_BYTES: u64 = 8;
 
 /// What is left of a step of an optimizer.
 pub(super) struct Update {
@@ -24,18 +20,20 @@ pub(super) struct Update {
     temporaries: Vec<u64>,
     /// The sizes of the parameters that are trained.
     pub(super) trained: Vec<u64>,
+    /// Whether nothing shows which optimizer it is, and it is taken for Adam.
+    pub(super) assumes_adam: bool,
 }
 
 impl Update {
     /// The first step of Adam, which computes on all parameters at once.
     pub(super) fn first_of_adam(trained: Vec<u64>) -> Self {
         let state = trained.iter().flat_map(|&bytes| [bytes; STATES_OF_ADAM]).collect();
-        Self { state, temporaries: trained.clone(), trained }
+        Self { state, temporaries: trained.clone(), trained, assumes_adam: true }
     }
 
     /// A later step of Adam, which has its state.
     pub(super) fn later(trained: Vec<u64>) -> Self {
-        Self { state: Vec::new(), temporaries: trained.clone(), trained }
+        Self { state: Vec::new(), temporaries: trained.clone(), trained, assumes_adam: false }
     }
 
     /// What is left of the step in which a request failed.
@@ -59,14 +57,13 @@ impl Update {
         let is_at_once = !facts.is_sgd && facts.adam != Some(AdamStep::ForLoop);
         let mut temporaries = if is_at_once { trained.clone() } else { Vec::new() };
         take(&mut temporaries, counts(run, &live(Category::Temporary)));
-        let is_asked = |size: &u64| size.div_ceil(ROUNDING) * ROUNDING == failure.bytes.unsigned_abs();
         for sizes in [&mut state, &mut temporaries] {
-            if let Some(at) = sizes.iter().position(is_asked) {
+            if let Some(at) = sizes.iter().position(|&bytes| failure.is_for(bytes)) {
                 sizes.remove(at);
                 break;
             }
         }
-        Self { state, temporaries, trained }
+        Self { state, temporaries, trained, assumes_adam: facts.adam.is_none() && made.is_empty() }
     }
 
     /// Write it.

@@ -18,8 +18,6 @@ const MAX_PARAMETERS: usize = 16_384;
 pub(super) struct Parameters {
     /// The bytes of each.
     pub(super) sizes: Vec<u64>,
-    /// What repeats, in order.
-    pub(super) regions: Vec<Region>,
 }
 
 /// Parameters of equal blocks.
@@ -45,25 +43,27 @@ impl Parameters {
         let mut ids: Vec<_> = live.filter(|&id| run.category(id) == Category::Parameter).collect();
         ids.sort_unstable();
         let sizes: Vec<u64> = ids.into_iter().map(|id| run.bytes(id)).collect();
-        (!sizes.is_empty()).then(|| Self::in_order(sizes))
-    }
-
-    /// Those of some sizes, in their order.
-    pub(super) fn in_order(sizes: Vec<u64>) -> Self {
-        let regions = if sizes.len() <= MAX_PARAMETERS { regions(&sizes) } else { Vec::new() };
-        Self { sizes, regions }
+        (!sizes.is_empty()).then_some(Self { sizes })
     }
 
     /// The blocks of the model, in order: what repeats with the most bytes, and what is as large or has as many parameters.
-    pub(super) fn blocks(&self) -> Vec<&Region> {
+    pub(super) fn blocks(&self) -> Vec<Region> {
+        if MAX_PARAMETERS < self.sizes.len() {
+            return Vec::new();
+        }
         let bytes = |region: &Region| self.bytes(region.range.clone());
-        let regions = || self.regions.iter().filter(|region| 1 < region.period);
-        let Some(main) = regions().max_by_key(|&region| bytes(region)) else { return Vec::new() };
-        let is_like = |region: &&Region| {
-            MUCH.is_reached(bytes(region), bytes(main))
-                || region.period.abs_diff(main.period) <= main.period / 4
+        let mut regions = regions(&self.sizes);
+        // What repeats alone may be anything of one size.
+        regions.retain(|region| 1 < region.period);
+        let Some(main) = regions.iter().max_by_key(|&region| bytes(region)).cloned() else {
+            return Vec::new();
         };
-        regions().filter(is_like).collect()
+        let is_like = |region: &Region| {
+            MUCH.is_reached(bytes(region), bytes(&main))
+                || !MUCH.is_exceeded(region.period.abs_diff(main.period), main.period)
+        };
+        regions.retain(is_like);
+        regions
     }
 
     /// Bytes of some of them.
@@ -123,18 +123,18 @@ mod tests {
         // A table, two norms, six blocks that begin with two of them, and such a norm again.
         let block = [3, 3, 70, 9, 50];
         let sizes = [[900].as_slice(), &[3, 3], &block.repeat(6), &[3, 3, 900]].concat();
-        let parameters = Parameters::in_order(sizes);
+        let parameters = Parameters { sizes };
         let blocks = parameters.blocks();
         assert_eq!(blocks.len(), 1, "{parameters:?}");
         assert_eq!((blocks[0].period, blocks[0].count()), (5, 6));
         // Those of an encoder, and larger ones of a decoder.
         let other = [3, 3, 70, 9, 50, 70, 9];
         let parameters =
-            Parameters::in_order([&[900], &block.repeat(4)[..], &[5], &other.repeat(4)[..]].concat());
+            Parameters { sizes: [&[900], &block.repeat(4)[..], &[5], &other.repeat(4)[..]].concat() };
         let counts: Vec<(usize, usize)> =
             parameters.blocks().iter().map(|region| (region.period, region.count())).collect();
         assert_eq!(counts, [(5, 4), (7, 4)]);
         // Equal sizes alone show no blocks.
-        assert!(Parameters::in_order(vec![8; 40]).blocks().is_empty());
+        assert!(Parameters { sizes: vec![8; 40] }.blocks().is_empty());
     }
 }

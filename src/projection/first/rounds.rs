@@ -11,7 +11,7 @@ use std::ops::Range;
 /// An earlier round that is like the last is looked for among this many.
 const MAX_ROUNDS_BACK: usize = 64;
 
-/// No more allocations are written than these, which no step has.
+/// No more allocations are written than these, so that no file makes very many out of few.
 const MAX_ALLOCATIONS: u32 = 250_000;
 
 /// Rounds of blocks, up to the request that failed.
@@ -71,7 +71,7 @@ impl<'a> Rounds<'a> {
     pub(super) fn repetition(&self) -> Option<Repetition> {
         let (&last, earlier) = self.starts.split_last()?;
         let nearest = || earlier.iter().enumerate().rev().take(MAX_ROUNDS_BACK);
-        Likeness::ALL[..2].iter().find_map(|&likeness| {
+        [Likeness::StackAndSize, Likeness::Stack].into_iter().find_map(|likeness| {
             let is_like = |period: u32| {
                 let is_same = |id: u32| self.mark(likeness, id) == self.mark(likeness, id - period);
                 (last..=self.failed).all(is_same)

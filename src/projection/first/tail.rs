@@ -46,7 +46,7 @@ impl Head {
 /// Such a model looks its tokens up in a table with a row for each, and its head is a table of the same size, or that one. A norm
 /// has one number for each feature, and as many times as a table is larger, as many rows it has.
 pub(super) fn logits_bytes(parameters: &Parameters, region: &Region, embedded_bytes: u64) -> Option<u64> {
-    let Parameters { sizes, .. } = parameters;
+    let Parameters { sizes } = parameters;
     let block = &sizes[region.range.start..region.range.start + region.period];
     let after = &sizes[region.range.end..];
     let vector = vector(block)?;
@@ -101,7 +101,8 @@ mod tests {
         let block =
             [vector, vector, 3 * vector * features, vector * features, 4 * vector * features, 4 * vector];
         let blocks = std::iter::repeat_n(block, 6).flatten();
-        Parameters::in_order([rows * vector].into_iter().chain(blocks).chain(after.iter().copied()).collect())
+        let sizes = [rows * vector].into_iter().chain(blocks).chain(after.iter().copied());
+        Parameters { sizes: sizes.collect() }
     }
 
     fn of(features: u64, rows: u64, after: &[u64]) -> Option<u64> {
