@@ -104,7 +104,7 @@ fn remedy_ui(ui: &mut egui::Ui, remedy: &RemedyText) -> Option<Pane> {
     let (name, pane) = if remedy.is_setting {
         ("show in What if", Pane::WhatIf)
     } else {
-        ("show all remedies", Pane::Remedies)
+        ("show all fixes", Pane::Remedies)
     };
     ui.link(name).on_hover_text("What was simulated").clicked().then_some(pane)
 }

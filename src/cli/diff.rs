@@ -7,7 +7,11 @@ use super::select::{Opened, RulesFile, Selected, Sides};
 use crate::analysis::Attribution;
 use crate::analysis::comparison::{Side, compare};
 use crate::export::page_colors;
-use crate::report::{self, ComparisonReport};
+use crate::model::{DeviceId, Timeline};
+use crate::program::{Run, Workload};
+use crate::remedies::{Scene, Wanted, Wish, predict, predict_all_while};
+use crate::report::{self, ComparisonReport, Promises};
+use crate::simulator::Subject;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,6 +26,7 @@ use std::sync::Arc;
   oomscope diff fp32.pickle bf16.pickle --format markdown      for a ticket
   oomscope diff oom.pickle --at-a peak-of:iteration:1 --at-b oom   two moments of one file
   oomscope diff job.pickle --device-a 0 --device-b 1           two devices of one file
+  oomscope diff oom.pickle fixed.pickle --fix checkpoint-half  did the fix keep its promise?
   oomscope diff a.pickle b.pickle --svg change.svg             the change as a flame graph
   oomscope diff a.pickle b.pickle --format json | jq '.categories[] | {category, change}'
 
@@ -41,6 +46,9 @@ pub(super) struct DiffArgs {
     sides: Sides,
     #[command(flatten)]
     rules: RulesFile,
+    /// What made B of A: fixes of 'oomscope fixes', joined by '+'. Says whether what they promised was kept
+    #[arg(long, value_name = "ID[+ID]", value_parser = wanted)]
+    fix: Option<Wanted>,
     /// How many lines of code and modules are listed; JSON has all
     #[arg(long, value_name = "N", default_value_t = 12)]
     top: usize,
@@ -116,9 +124,38 @@ fn with_report(
         files: [&names[0], &names[1]],
         sides: [&sides[0], &sides[1]],
         comparison: &comparison,
+        promises: &promises(args, &sides),
         top: args.top,
     };
     answer(&report)
+}
+
+fn wanted(text: &str) -> Result<Wanted, String> {
+    Wanted::parse(text).map_err(|error| error.to_string())
+}
+
+/// What the fixes of A promised: of the one that is named or, where A failed and B is another run, of all.
+fn promises(args: &DiffArgs, [a, b]: &[Side<'_>; 2]) -> Promises {
+    let Side { snapshot, timeline, attribution, .. } = *a;
+    let is_asked = args.fix.is_some() || (args.b.is_some() && !timeline.ooms.is_empty());
+    if !is_asked || [a, b].iter().any(|side| !can_be_simulated(side.timeline)) {
+        return Promises::default();
+    }
+    let workload = Workload::of(Run { snapshot, timeline, attribution });
+    let Some(only) = args.fix.clone() else {
+        let found = predict_all_while(&workload, None, &|_, _| true);
+        let fixes = found.map(|found| found.remedies).unwrap_or_default();
+        return Promises { fixes, are_named: false };
+    };
+    let subject = Subject::new(snapshot, timeline);
+    let wish = Wish::from(vec![only]);
+    let found =
+        Scene::with_whole_step(&workload, &subject, None, |scene| predict(scene, &wish, &|_, _| true));
+    Promises { fixes: found.remedies, are_named: true }
+}
+
+fn can_be_simulated(timeline: &Timeline) -> bool {
+    timeline.device != DeviceId::HOST && !timeline.events.is_empty()
 }
 
 fn write(out: &mut dyn Write, format: DocumentFormat, report: &ComparisonReport<'_>) -> Result<(), Failure> {

@@ -64,7 +64,7 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("OOMSCOPE_COMMIT")
   oomscope render snapshot.pickle -o a.png  a picture of the timeline, for a ticket
   oomscope export snapshot.pickle --format csv -o tables/   tables for DuckDB, Polars, pandas
   oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
-  oomscope remedies oom.pickle              what would have helped, by how much, at what cost
+  oomscope fixes oom.pickle                 the cheapest changes with which it fits, and what they cost
   oomscope cut big.pickle --range iteration:3 -o small.pickle   a part of it, for a ticket
   oomscope run train.py --lr 1e-4           record a program: python -m oomscope run
 
@@ -104,8 +104,9 @@ enum Command {
     Check(check::CheckArgs),
     /// Replay a recording under other allocator settings
     Simulate(simulate::SimulateArgs),
-    /// Predict what changes to the program would have saved: another optimizer, other settings, …
-    Remedies(remedies::RemediesArgs),
+    /// Say which changes to the program make it fit, cheapest first, each simulated
+    #[command(alias = "remedies")]
+    Fixes(remedies::RemediesArgs),
     /// Compare the ranks of a job: peaks, the outlier and its lines, who failed first
     Ranks(ranks::RanksArgs),
     /// Answer coding agents: the queries as tools of a Model Context Protocol server on standard input and output
@@ -134,7 +135,7 @@ impl Command {
             Self::Cut(args) => cut::run(args),
             Self::Check(args) => check::run(args),
             Self::Simulate(args) => simulate::run(args),
-            Self::Remedies(args) => remedies::run(args),
+            Self::Fixes(args) => remedies::run(args),
             Self::Ranks(args) => ranks::run(args),
             #[cfg(feature = "mcp")]
             Self::Mcp(args) => mcp::run(args),

@@ -1,4 +1,4 @@
-//! `oomscope remedies`.
+//! `oomscope fixes`.
 
 use super::failure::Failure;
 use super::output::{Destination, TextOrJson};
@@ -6,7 +6,7 @@ use super::select::{Capacity, OneDevice, Opened, Source};
 use super::stderr;
 use crate::model::{DeviceId, Timeline};
 use crate::program::{Run, Workload};
-use crate::remedies::{Predictions, Scene, UnknownId, Wanted, ids, predict};
+use crate::remedies::{Allowed, Payment, Predictions, Scene, UnknownId, Wanted, Wish, ids, predict};
 use crate::report::{self, RemediesReport};
 use crate::simulator::Subject;
 use clap::Args;
@@ -27,15 +27,16 @@ const PATIENCE: Duration = Duration::from_millis(500);
         arg.help("Only this device. The one with an OOM or else with most events if not given")
     }),
     after_help = "Examples:
-  oomscope remedies oom.pickle
-  oomscope remedies run.pickle --capacity 40GiB
-  oomscope remedies run.pickle --all
-  oomscope remedies run.pickle --only sgd,sgd+set:expandable_segments=True --format json
+  oomscope fixes oom.pickle
+  oomscope fixes run.pickle --capacity 40GiB --allow work
+  oomscope fixes run.pickle --all
+  oomscope fixes run.pickle --only sgd,sgd+set:expandable_segments=True --format json
 
-Each remedy that applies is tried: the recorded requests are changed as the remedy changes them, and go
-through a simulation of PyTorch's caching allocator. The text shows the best few, each for another part of the
-program; --all and the JSON have the others. docs/remedies.md says what each assumes, and how far
-predictions were off. Sizes in the JSON are in bytes."
+Each change that applies is tried: the recorded requests are changed as it changes them, and go through a
+simulation of PyTorch's caching allocator. Where the program does not fit, degrees and combinations are searched,
+too, for at most five plans that fit, cheapest first, of which none is better than another in everything. --all and
+the JSON have all that was tried. docs/fixes.md says what each assumes, and how far predictions were off. Sizes in
+the JSON are in bytes."
 )]
 pub(super) struct RemediesArgs {
     #[command(flatten)]
@@ -43,9 +44,15 @@ pub(super) struct RemediesArgs {
     /// Try only these; '+' tries several at once: sgd,sgd+zero-grad-none
     #[arg(long, value_name = "ID[,ID]", value_delimiter = ',')]
     only: Vec<String>,
-    /// List all remedies that apply, not only the best few
+    /// Pay no other prices: work (computing twice), numbers (other results), host, devices; '' for none of them
+    #[arg(long, value_name = "PRICE[,PRICE]", value_delimiter = ',', value_parser = payments)]
+    allow: Option<Vec<Vec<Payment>>>,
+    /// List all fixes that apply, not only the best few
     #[arg(long)]
     all: bool,
+    /// In the JSON, how much is requested over time
+    #[arg(long)]
+    curve: bool,
     #[command(flatten)]
     source: Source,
     /// Output format
@@ -56,17 +63,24 @@ pub(super) struct RemediesArgs {
 }
 
 pub(super) fn run(args: &RemediesArgs) -> Result<(), Failure> {
-    wanted(args)?;
+    wish(args)?;
     let recording = args.source.open()?;
     Destination::STDOUT.write(|out| write(out, args, &recording, &predict_with_bar, &stderr::notice))
 }
 
 /// Predictions of some remedies, or of all.
-pub(super) type Predict<'a> = dyn Fn(&Scene<'_>, &[Wanted]) -> Predictions + 'a;
+pub(super) type Predict<'a> = dyn Fn(&Scene<'_>, &Wish) -> Predictions + 'a;
 
-fn wanted(args: &RemediesArgs) -> Result<Vec<Wanted>, Failure> {
+fn wish(args: &RemediesArgs) -> Result<Wish, Failure> {
     let only: Result<Vec<Wanted>, UnknownId> = args.only.iter().map(|text| Wanted::parse(text)).collect();
-    only.map_err(|error| unknown(&error))
+    let only = only.map_err(|error| unknown(&error))?;
+    let allowed = args.allow.as_ref().map(|all| Allowed::from(all.concat())).unwrap_or_default();
+    Ok(Wish { only, allowed })
+}
+
+/// A word for a price, or no word for none.
+fn payments(text: &str) -> Result<Vec<Payment>, String> {
+    if text.is_empty() { Ok(Vec::new()) } else { text.parse().map(|payment| vec![payment]) }
 }
 
 /// Write what remedies would have done for an open recording. Those that do not apply are told to `notice`.
@@ -77,13 +91,13 @@ pub(super) fn write(
     predict: &Predict<'_>,
     notice: &dyn Fn(&str),
 ) -> Result<(), Failure> {
-    let only = wanted(args)?;
+    let wish = wish(args)?;
     let timeline = timeline(recording, args)?;
     let attribution = recording.attribution(timeline);
     let subject = Subject::new(&recording.snapshot, timeline);
     let workload = Workload::of(Run { snapshot: &recording.snapshot, timeline, attribution: &attribution });
     let predictions =
-        Scene::with_whole_step(&workload, &subject, args.capacity.bytes, |scene| predict(scene, &only));
+        Scene::with_whole_step(&workload, &subject, args.capacity.bytes, |scene| predict(scene, &wish));
     for id in &predictions.not_offered {
         notice(&format!("{id} is not known to apply to this recording"));
     }
@@ -94,7 +108,8 @@ pub(super) fn write(
         fidelity: subject.fidelity(),
         is_capacity_given: args.capacity.bytes.is_some(),
         predictions: &predictions,
-        has_all: args.all || !only.is_empty(),
+        has_all: args.all || !wish.only.is_empty(),
+        has_curves: args.curve,
     };
     match args.format {
         TextOrJson::Text => report::remedies_text(out, &report)?,
@@ -105,15 +120,15 @@ pub(super) fn write(
 
 fn unknown(error: &UnknownId) -> Failure {
     let known: Vec<&str> = ids().collect();
-    Failure::new(error, format!("the remedies are {}; '+' joins several", known.join(", ")))
+    Failure::new(error, format!("the fixes are {}; '+' joins several", known.join(", ")))
 }
 
 /// Predict, with a bar on standard error if it takes long.
-fn predict_with_bar(scene: &Scene<'_>, only: &[Wanted]) -> Predictions {
-    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} remedies");
+fn predict_with_bar(scene: &Scene<'_>, wish: &Wish) -> Predictions {
+    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} fixes");
     let bar = ProgressBar::hidden().with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let started = Instant::now();
-    let predictions = predict(scene, only, &|done, total| {
+    let predictions = predict(scene, wish, &|done, total| {
         bar.set_length(total as u64);
         bar.set_position(done as u64);
         if PATIENCE <= started.elapsed() && bar.is_hidden() {

@@ -32,7 +32,7 @@ impl Unprojected {
 }
 
 /// Of 283 steps that were projected, peaks of 19 in 20 were off by this share at most: those of `tests/it/projection.rs`, over the
-/// recordings that docs/remedies.md names.
+/// recordings that docs/fixes.md names.
 const ERROR: f64 = 0.07;
 
 /// Of first steps that were projected, and of remedies for them, four in five were off by this share at most. Other than what follows

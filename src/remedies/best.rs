@@ -72,10 +72,10 @@ pub fn is_worth_showing(baseline: Figures, remedy: &Prediction) -> bool {
 
 /// The indices of the few remedies to show, of some with the best first.
 ///
-/// Each is for another part of the program. The least that fits comes first; then those with the same results, by what they
+/// Each is for another part of the program. Those with the same results come first, by what they
 /// save; then those with other results. Several at once are among them only where that fits and no single one does. What lowers
-/// only what is reserved is no help to a program that does not fit, unless that is the least change.
-pub(super) fn few(baseline: &Tried, remedies: &[Prediction], least: Option<usize>) -> Vec<usize> {
+/// only what is reserved is no help to a program that does not fit.
+pub(super) fn few(baseline: &Tried, remedies: &[Prediction]) -> Vec<usize> {
     let figures = baseline.figures;
     let is_worth = |remedy: &Prediction| {
         is_worth_showing(figures, remedy)
@@ -94,7 +94,7 @@ pub(super) fn few(baseline: &Tried, remedies: &[Prediction], least: Option<usize
         (1 < remedy.parts.len(), Effort::Results <= remedy.effort, remedy.is_conditional)
     });
     let mut chosen: Vec<usize> = Vec::new();
-    for index in least.into_iter().chain(order) {
+    for index in order {
         let is_new =
             |other: &usize| remedies[*other].parts.iter().all(|part| !remedies[index].parts.contains(part));
         if chosen.len() < SHOWN && chosen.iter().all(is_new) {

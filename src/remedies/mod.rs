@@ -4,7 +4,7 @@
 //! make offers: a change to the program's allocations or to settings, what to write, what it costs.
 //! [`predict`] applies each to the recorded [`Program`](crate::simulator::Program), adds up its requests and replays them
 //! through the allocator. Two remedies together are one program to which both changes were made, in the order of the
-//! registry. docs/remedies.md says what each remedy assumes, and how far predictions were off.
+//! registry. docs/fixes.md says what each remedy assumes, and how far predictions were off.
 //!
 //! This layer knows no text formats, no files and no windows.
 
@@ -15,13 +15,14 @@ mod errors;
 mod gradients;
 mod growth;
 mod leaks;
-mod least;
 mod offer;
 mod optimizer;
 mod outcome;
 mod places;
+mod plans;
 mod precondition;
 mod predict;
+mod price;
 mod registry;
 mod scene;
 mod settings;
@@ -39,6 +40,7 @@ pub use outcome::{
 };
 pub use precondition::Precondition;
 pub use predict::{Progress, predict};
+pub use price::{Allowed, Payment, Price};
 pub use scene::Scene;
-pub use wanted::{UnknownId, Wanted, ids};
+pub use wanted::{UnknownId, Wanted, Wish, ids};
 pub use whole::{predict_all, predict_all_while};

@@ -2,6 +2,7 @@
 
 use super::errors;
 use super::precondition::Precondition;
+use super::price::Price;
 use crate::simulator::Program;
 use std::fmt;
 
@@ -34,7 +35,7 @@ pub enum Part {
     Settings,
 }
 
-/// The price of a remedy, least first.
+/// What a remedy asks of its user, least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effort {
     /// A setting or an argument; nothing else changes.
@@ -90,6 +91,12 @@ pub(super) struct Offer<'a> {
     pub(super) effort: Effort,
     /// How far it goes among those that do the same further or less far, from 0 for the least.
     pub(super) degree: u32,
+    /// Its place among all offers, in the order in which they are applied together.
+    pub(super) place: usize,
+    /// Whether it is one of many degrees of the same, of which the lowest is tried that is enough.
+    pub(super) is_rung: bool,
+    /// What it costs in each step, and to write it.
+    pub(super) price: Price,
     /// What makes it applicable.
     pub(super) precondition: Precondition,
     pub(super) change: Change<'a>,
@@ -126,6 +133,9 @@ impl<'a> Offer<'a> {
             part,
             effort,
             degree: 0,
+            place: 0,
+            is_rung: false,
+            price: Price { other_numbers: effort == Effort::Results, ..Price::default() },
             precondition,
             change: Change::Program(Box::new(change)),
             is_bound: false,
@@ -145,10 +155,26 @@ impl<'a> Offer<'a> {
         self
     }
 
+    /// Make it one of many degrees of the same.
+    #[must_use]
+    pub(super) fn rung(mut self) -> Self {
+        self.is_rung = true;
+        self
+    }
+
+    /// Say what it costs in each step besides.
+    #[must_use]
+    pub(super) fn price(mut self, more: Price) -> Self {
+        self.price = self.price.and(more);
+        self
+    }
+
     /// Say what to write.
     #[must_use]
     pub(super) fn code(mut self, code: impl Into<String>) -> Self {
         self.code = code.into();
+        let is_written = |line: &&str| !line.trim_start().starts_with('#');
+        self.price.lines = self.code.lines().filter(is_written).count() as u32;
         self
     }
 
@@ -222,8 +248,13 @@ pub(super) fn is_conditional(combination: &[&Offer<'_>]) -> bool {
     combination.iter().any(|offer| offer.is_conditional)
 }
 
-/// The highest price of several offers.
-pub(super) fn price(combination: &[&Offer<'_>]) -> Effort {
+/// What several offers cost.
+pub(super) fn price(combination: &[&Offer<'_>]) -> Price {
+    combination.iter().fold(Price::default(), |sum, offer| sum.and(offer.price))
+}
+
+/// The highest effort of several offers.
+pub(super) fn effort(combination: &[&Offer<'_>]) -> Effort {
     combination.iter().map(|offer| offer.effort).max().unwrap_or(Effort::Argument)
 }
 

@@ -2,9 +2,10 @@
 
 use super::offer::{Effort, Part};
 use super::precondition::Precondition;
+use super::price::Price;
 use crate::program::share::TRACE;
 use crate::projection::{Course, Unprojected};
-use crate::simulator::Until;
+use crate::simulator::{Profile, Until};
 
 /// The most bytes of a program, in three measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,6 +79,8 @@ pub struct Prediction {
     pub title: String,
     /// The predicted peaks.
     pub figures: Figures,
+    /// The most requested bytes over time, up to the end of what is projected.
+    pub curve: Profile,
     /// Whether every request is met within the capacity; `None` where neither a capacity nor a failed request says what that takes.
     pub fits: Option<bool>,
     /// The last iteration that fits, where the program goes on to need more with each; else `None`.
@@ -97,8 +100,10 @@ pub struct Prediction {
     pub preconditions: Vec<Precondition>,
     /// The parts of the program that it changes.
     pub parts: Vec<Part>,
-    /// The kind of its price; of several, the highest.
+    /// What it asks of its user; of several, the highest.
     pub effort: Effort,
+    /// What it costs in each step, and to write it.
+    pub price: Price,
     /// The code to write.
     pub code: String,
     /// What it costs.
@@ -135,6 +140,10 @@ pub struct Predictions {
     /// The program as it is, to the end of the step that failed where that can be projected; else with what it would have taken to
     /// meet the request that failed.
     pub baseline: Figures,
+    /// The most bytes that it requests over time, up to the end of what is projected.
+    pub curve: Profile,
+    /// Moments of the program, with what is projected.
+    pub moments: u32,
     /// How far all that fits is known to do so.
     pub until: Until,
     /// What the rest of the step follows in which a request failed, or why there is none.
@@ -147,10 +156,11 @@ pub struct Predictions {
     pub capacity: Option<u64>,
     /// The remedies, best first.
     pub remedies: Vec<Prediction>,
-    /// The indices of the few that say most, each about another part of the program.
+    /// The indices of the few that say most: the plans, or some that are each about another part of the program.
     pub best: Vec<usize>,
-    /// The index of the least change that fits, if the recorded program does not. Where it leaks, that change stops the leak.
-    pub least: Option<usize>,
+    /// The indices of the changes that are enough for a recorded program that does not fit, none of which is better than another
+    /// in everything, the cheapest first. Where it leaks, they stop the leak.
+    pub plans: Vec<usize>,
     /// Where no change is the least one that fits: the least with which only what was recorded fits.
     pub postpones: Option<Postponed>,
     /// The largest batch of training that fits; `None` where nothing limits it, no training shows, or some remedies were asked
@@ -160,4 +170,11 @@ pub struct Predictions {
     pub without_effect: Vec<String>,
     /// The ids that were asked for and do not apply.
     pub not_offered: Vec<String>,
+}
+
+impl Predictions {
+    /// The cheapest change that is enough for a recorded program that does not fit.
+    pub fn least(&self) -> Option<&Prediction> {
+        self.remedies.get(*self.plans.first()?)
+    }
 }

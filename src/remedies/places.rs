@@ -2,6 +2,7 @@
 
 use super::offer::{Effort, Offer, Part};
 use super::precondition::{Precondition, most};
+use super::price::Price;
 use super::scene::Scene;
 use crate::analysis::Category;
 use crate::model::AllocId;
@@ -23,10 +24,18 @@ pub(super) fn offload<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     });
     let offer = offer
         .code("from torch.distributed.fsdp import CPUOffload, FullyShardedDataParallel as FSDP\nmodel = FSDP(model, cpu_offload=CPUOffload(offload_params=True))  # or ZeRO-Offload of DeepSpeed")
+        .price(Price { host_bytes: over_the_bus(scene), ..Price::default() })
         .cost("slower steps: gradients and parameters cross the bus; as much host memory as the state takes")
         .note("A bound: buffers for the transfers are not known.")
         .bound();
     vec![offer.inferred(is_inferred)]
+}
+
+/// What crosses the bus in a step where the state of the optimizer lies on the host: gradients there, parameters back.
+fn over_the_bus(scene: &Scene<'_>) -> u64 {
+    let parameters = scene.run.of_category(Category::Parameter);
+    let bytes = parameters.iter().map(|&id| scene.run.bytes(id)).fold(0, u64::saturating_add);
+    bytes.saturating_mul(2).max(1)
 }
 
 /// `shard-N`, where parameters are known: parameters, gradients and state in N parts, as FSDP has them. With
@@ -83,6 +92,7 @@ fn stage<'a>(scene: &Scene<'_>, id: String, what: &str, ranks: u32, parts: Vec<A
     });
     offer
         .code(code)
+        .price(Price { devices: ranks, ..Price::default() })
         .cost(format!("{ranks} devices, and communication in each pass"))
         .note("A bound: what is gathered for the layer at work, and communication buffers, come on top.")
         .bound()

@@ -3,15 +3,15 @@
 use super::activations;
 use super::best;
 use super::errors;
-use super::least::Least;
-use super::offer::{Combination, Offer, Part, is_conditional, price};
+use super::offer::{Combination, Offer, Part, effort, is_conditional, price};
 use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
+use super::plans::{self, Enough, Plans};
 use super::registry::{FAMILIES, Family};
 use super::scene::Scene;
 use super::settings;
 use super::tried::Tried;
 use super::validator::{self, Failed, Recorded};
-use super::wanted::Wanted;
+use super::wanted::{Wanted, Wish};
 use crate::simulator::Program;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,11 +19,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Told how many remedies have been tried, and of how many. If it returns false, those that are still to come are left out.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
-/// Try the remedies that apply, or those of them that are wanted. Without a wish, the best are tried in pairs, too.
-pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> Predictions {
+/// Try the remedies that apply, or those of them that are wished for. Where nothing else is wished for, the best are tried in pairs,
+/// too, and plans are searched for a program that does not fit.
+pub fn predict(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predictions {
+    let wanted = wish.only.as_slice();
     let program = Program::recorded(scene.run.timeline);
     let (offers, baseline) =
-        rayon::join(|| offers(scene, &program, wanted), || Tried::recorded(scene, &program));
+        rayon::join(|| Offers::of(scene, &program, wish), || Tried::recorded(scene, &program));
     let recorded = Recorded { scene, program: &program, baseline: &baseline };
     let (singles, mut not_offered) = combinations(&offers, wanted);
     let pairs_to_come = if wanted.is_empty() { best::MAX_PAIRS } else { 0 };
@@ -35,10 +37,12 @@ pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> 
     if wanted.is_empty() {
         let pairs = best::pairs(&recorded, &all);
         all.extend(trials.run(pairs));
+        all.extend(searched(&trials, &offers, &all));
         without_effect = fold(&recorded, &mut all);
     } else {
         let is_gone = |id: &String| all.iter().all(|(combination, _)| ids_of(combination) != *id);
         not_offered.extend(asked.into_iter().filter(is_gone));
+        all.extend(lowest_of_wanted(&trials, &offers, wanted, &mut not_offered));
     }
     // What grows with each iteration fills the memory with any batch.
     let has_largest = wanted.is_empty() && baseline.growth.is_none();
@@ -47,15 +51,15 @@ pub fn predict(scene: &Scene<'_>, wanted: &[Wanted], progress: Progress<'_>) -> 
     Predictions { largest_batch, without_effect, ..predictions(&recorded, all, not_offered) }
 }
 
-/// Try only the remedies that save most and, if the program does not fit, settings and pairs: for recordings of which few
+/// Try only the remedies that save most and, if the program does not fit, settings, pairs and plans: for recordings of which few
 /// answers are wanted soon.
 pub(super) fn predict_best(scene: &Scene<'_>, progress: Progress<'_>) -> Predictions {
     let program = Program::recorded(scene.run.timeline);
     let (offers, baseline) =
-        rayon::join(|| offers(scene, &program, &[]), || Tried::recorded(scene, &program));
+        rayon::join(|| Offers::of(scene, &program, &Wish::default()), || Tried::recorded(scene, &program));
     let recorded = Recorded { scene, program: &program, baseline: &baseline };
     let (settings, others): (Vec<&Offer<'_>>, Vec<&Offer<'_>>) =
-        offers.iter().filter(|offer| !offer.is_bound).partition(|offer| offer.part == Part::Settings);
+        offers.alone.iter().filter(|offer| !offer.is_bound).partition(|offer| offer.part == Part::Settings);
     let estimate = |offer| (vec![offer], Tried::estimated(&program, &baseline, &[offer]));
     let mut estimated: Vec<(Combination<'_, '_>, Tried)> = others.into_par_iter().map(estimate).collect();
     estimated.sort_by_key(|(_, tried)| tried.figures.peak_requested);
@@ -67,6 +71,44 @@ pub(super) fn predict_best(scene: &Scene<'_>, progress: Progress<'_>) -> Predict
     wanted.extend(estimated.into_iter().take(best::BEST).map(|(combination, _)| combination));
     let trials = Trials { recorded, done: AtomicUsize::new(0), total: wanted.len(), progress };
     predictions(&recorded, trials.run(wanted), Vec::new())
+}
+
+/// What the search for plans finds besides what was tried.
+fn searched<'o, 'a>(
+    trials: &Trials<'_, '_>,
+    offers: &'o Offers<'a>,
+    tried: &[(Combination<'o, 'a>, Tried)],
+) -> Vec<(Combination<'o, 'a>, Tried)> {
+    if trials.recorded.baseline.fits() != Some(false) {
+        return Vec::new();
+    }
+    let is_known = |found: &Combination<'_, '_>| {
+        tried.iter().any(|(known, _)| {
+            known.len() == found.len() && known.iter().zip(found).all(|(a, b)| a.place == b.place)
+        })
+    };
+    let found = plans::search(trials, &offers.rungs, tried);
+    found.into_iter().filter(|(combination, _)| !is_known(combination)).collect()
+}
+
+/// Of what is wanted with a remedy that has many degrees, the lowest that is enough. What none is enough for is not offered.
+fn lowest_of_wanted<'o, 'a>(
+    trials: &Trials<'_, '_>,
+    offers: &'o Offers<'a>,
+    wanted: &[Wanted],
+    not_offered: &mut Vec<String>,
+) -> Vec<(Combination<'o, 'a>, Tried)> {
+    let mut found = Vec::new();
+    for wanted in wanted {
+        let has = |offer: &&Offer<'_>| wanted.parts.contains(&offer.id);
+        let rungs: Vec<&'o Offer<'a>> = offers.rungs.iter().filter(has).collect();
+        let others: Vec<&'o Offer<'a>> = offers.alone.iter().filter(has).collect();
+        if let Some(one) = plans::lowest(trials, &others, &rungs) {
+            not_offered.retain(|id| *id != wanted.to_string());
+            found.push(one);
+        }
+    }
+    found
 }
 
 /// The ids of offers that are tried at once.
@@ -96,19 +138,24 @@ fn predictions(
         let Figures { peak_requested, peak_allocated, peak_reserved } = tried.figures;
         (peak_requested, peak_reserved, peak_allocated, combination.len())
     });
-    let Least { least, postpones } =
-        if baseline.fits() == Some(false) { Least::of(recorded, &all) } else { Least::default() };
+    let Plans { plans, postpones } = if baseline.fits() == Some(false) {
+        Plans::of(recorded, &Enough::of(*recorded), &all)
+    } else {
+        Plans::default()
+    };
     let remedies: Vec<Prediction> = all.iter().map(|one| prediction(recorded, one)).collect();
     Predictions {
-        best: best::few(baseline, &remedies, least),
+        best: if plans.is_empty() { best::few(baseline, &remedies) } else { plans.clone() },
         baseline: baseline.figures,
+        curve: baseline.profile.clone(),
+        moments: scene.run.timeline.events.len() as u32 + 1,
         until: scene.subject.until(),
         projected: scene.projected,
         fits: baseline.fits(),
         margin: baseline.margin,
         capacity: baseline.limit_bytes,
         remedies,
-        least,
+        plans,
         postpones,
         largest_batch: None,
         without_effect: Vec::new(),
@@ -117,8 +164,8 @@ fn predictions(
 }
 
 /// Trials of many combinations.
-struct Trials<'s, 'r> {
-    recorded: Recorded<'s, 'r>,
+pub(super) struct Trials<'s, 'r> {
+    pub(super) recorded: Recorded<'s, 'r>,
     done: AtomicUsize,
     total: usize,
     progress: Progress<'s>,
@@ -127,50 +174,87 @@ struct Trials<'s, 'r> {
 impl Trials<'_, '_> {
     /// Try combinations, in parallel. The outcomes are in the same order.
     fn run<'o, 'a>(&self, combinations: Vec<Combination<'o, 'a>>) -> Vec<(Combination<'o, 'a>, Tried)> {
-        let Recorded { scene, program, baseline } = self.recorded;
         let attempt = |combination: Combination<'o, 'a>| {
-            if !(self.progress)(self.done.load(Ordering::Relaxed), self.total) {
-                return None;
-            }
-            let tried = Tried::of(scene, program, baseline, &combination);
-            (self.progress)(self.done.fetch_add(1, Ordering::Relaxed) + 1, self.total);
-            Some((combination, tried))
+            let tried = self.one(combination);
+            self.done.fetch_add(1, Ordering::Relaxed);
+            self.is_wanted();
+            tried
         };
-        let is_seen = |one: &(Combination<'o, 'a>, Tried)| !self.recorded.fails(Failed::Dropped, one);
-        combinations.into_par_iter().filter_map(attempt).filter(is_seen).collect()
+        combinations.into_par_iter().filter_map(attempt).collect()
+    }
+
+    /// Try a combination; `None` if its prediction cannot be, or none is wanted any more.
+    pub(super) fn one<'o, 'a>(
+        &self,
+        combination: Combination<'o, 'a>,
+    ) -> Option<(Combination<'o, 'a>, Tried)> {
+        if !self.is_wanted() {
+            return None;
+        }
+        let Recorded { scene, program, baseline } = self.recorded;
+        let tried = Tried::of(scene, program, baseline, &combination);
+        Some((combination, tried)).filter(|one| !self.recorded.fails(Failed::Dropped, one))
+    }
+
+    /// Say how many were tried, and ask whether to go on.
+    fn is_wanted(&self) -> bool {
+        (self.progress)(self.done.load(Ordering::Relaxed).min(self.total), self.total)
     }
 }
 
-/// All offers that apply, with the settings that are wanted besides.
-fn offers<'a>(scene: &'a Scene<'_>, program: &Program<'_>, wanted: &[Wanted]) -> Vec<Offer<'a>> {
-    let is_asked =
-        |family: &&Family| wanted.is_empty() || wanted.iter().any(|wanted| wanted.is_of(family.ids));
-    let families: Vec<&Family> = FAMILIES.iter().filter(is_asked).collect();
-    let all: Vec<Offer<'a>> =
-        families.into_par_iter().map(|family| (family.offers)(scene)).flatten_iter().collect();
-    let mut all = validator::applicable(scene, program, all);
-    for id in wanted.iter().flat_map(|wanted| &wanted.parts) {
-        if let Some((name, value)) = settings::parse(id)
-            && all.iter().all(|offer| offer.id != *id)
-        {
-            all.push(settings::offer(scene.subject.recorded_settings().variable, name, value));
+/// What is offered for a recording.
+struct Offers<'a> {
+    /// What is tried alone.
+    alone: Vec<Offer<'a>>,
+    /// What is tried only where less is not enough: the degrees of each remedy that has many, the lowest first.
+    rungs: Vec<Offer<'a>>,
+}
+
+impl<'a> Offers<'a> {
+    /// All offers that apply and are not too dear, with the settings that are wished for besides.
+    fn of(scene: &'a Scene<'_>, program: &Program<'_>, wish: &Wish) -> Self {
+        let Wish { only, allowed } = wish;
+        let is_asked =
+            |family: &&Family| only.is_empty() || only.iter().any(|wanted| wanted.is_of(family.ids));
+        let families: Vec<&Family> = FAMILIES.iter().filter(is_asked).collect();
+        let all: Vec<Offer<'a>> =
+            families.into_par_iter().map(|family| (family.offers)(scene)).flatten_iter().collect();
+        let mut all = validator::applicable(scene, program, all);
+        for id in only.iter().flat_map(|wanted| &wanted.parts) {
+            if let Some((name, value)) = settings::parse(id)
+                && all.iter().all(|offer| offer.id != *id)
+            {
+                all.push(settings::offer(scene.subject.recorded_settings().variable, name, value));
+            }
         }
+        all.retain(|offer| allowed.covers(&offer.price));
+        for (place, offer) in all.iter_mut().enumerate() {
+            offer.place = place;
+        }
+        let is_only = |offer: &Offer<'_>| {
+            let has_id = |other: &&Offer<'_>| other.id == offer.id;
+            !only.is_empty() && all.iter().filter(has_id).count() == 1
+        };
+        let is_rung: Vec<bool> = all.iter().map(|offer| offer.is_rung && !is_only(offer)).collect();
+        let (rungs, alone): (Vec<_>, Vec<_>) =
+            all.into_iter().zip(is_rung).partition(|(_, is_rung)| *is_rung);
+        let [rungs, alone] = [rungs, alone].map(|all| all.into_iter().map(|(offer, _)| offer).collect());
+        Self { alone, rungs }
     }
-    all
 }
 
 /// What to try: each offer alone or, if some are wanted, these. Also the ids of those that cannot be tried.
 fn combinations<'o, 'a>(
-    offers: &'o [Offer<'a>],
+    offers: &'o Offers<'a>,
     wanted: &[Wanted],
 ) -> (Vec<Combination<'o, 'a>>, Vec<String>) {
     if wanted.is_empty() {
-        return (offers.iter().map(|offer| vec![offer]).collect(), Vec::new());
+        return (offers.alone.iter().map(|offer| vec![offer]).collect(), Vec::new());
     }
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for wanted in wanted {
         let parts: Combination<'o, 'a> =
-            offers.iter().filter(|offer| wanted.parts.contains(&offer.id)).collect();
+            offers.alone.iter().filter(|offer| wanted.parts.contains(&offer.id)).collect();
         let is_whole = wanted.parts.iter().all(|id| parts.iter().any(|offer| offer.id == *id));
         if is_whole { found.push(parts) } else { missing.push(wanted.to_string()) }
     }
@@ -189,6 +273,7 @@ fn prediction(recorded: &Recorded<'_, '_>, one: &(Combination<'_, '_>, Tried)) -
         id: ids_of(combination),
         title: join(|offer| offer.title.clone(), "; "),
         figures: tried.figures,
+        curve: tried.profile.clone(),
         fits: tried.fits(),
         fits_until_iteration: tried.fits_until_iteration(),
         margin: tried.margin,
@@ -198,7 +283,8 @@ fn prediction(recorded: &Recorded<'_, '_>, one: &(Combination<'_, '_>, Tried)) -
         is_conditional: is_conditional(combination),
         preconditions: combination.iter().map(|offer| offer.precondition.clone()).collect(),
         parts: combination.iter().map(|offer| offer.part).collect(),
-        effort: price(combination),
+        effort: effort(combination),
+        price: price(combination),
         code: join(|offer| offer.code.clone(), "\n"),
         cost: join(|offer| offer.cost.clone(), "; "),
         note: join(|offer| offer.note.clone(), " "),

@@ -1,5 +1,6 @@
 //! The remedies that a user asks for, by their ids.
 
+use super::price::Allowed;
 use super::registry::FAMILIES;
 use super::settings;
 use crate::simulator::Settings;
@@ -11,6 +12,21 @@ use std::fmt;
 pub struct Wanted {
     /// The ids of its parts, as they were given.
     pub(super) parts: Vec<String>,
+}
+
+/// What a user wishes to be tried.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Wish {
+    /// Nothing but these; empty for all that apply.
+    pub only: Vec<Wanted>,
+    /// What it may cost.
+    pub allowed: Allowed,
+}
+
+impl From<Vec<Wanted>> for Wish {
+    fn from(only: Vec<Wanted>) -> Self {
+        Self { only, ..Self::default() }
+    }
 }
 
 /// An id that no remedy has.
@@ -26,7 +42,7 @@ impl fmt::Display for UnknownId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.reason {
             Some(reason) => write!(f, "'{}': {reason}", self.id),
-            None => write!(f, "there is no remedy '{}'{}", self.id, units::did_you_mean(&self.id, ids())),
+            None => write!(f, "there is no fix '{}'{}", self.id, units::did_you_mean(&self.id, ids())),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::outcome::Predictions;
 use super::predict::{Progress, predict, predict_best};
 use super::scene::Scene;
+use super::wanted::Wish;
 use crate::analysis::Attribution;
 use crate::model::{DeviceId, Snapshot, Timeline};
 use crate::program::{Run, Workload};
@@ -35,6 +36,6 @@ pub fn predict_all_while(
     let subject = Subject::new(snapshot, timeline);
     let is_large = MANY_EVENTS < timeline.events.len();
     Some(Scene::with_whole_step(workload, &subject, capacity_bytes, |scene| {
-        if is_large { predict_best(scene, progress) } else { predict(scene, &[], progress) }
+        if is_large { predict_best(scene, progress) } else { predict(scene, &Wish::default(), progress) }
     }))
 }

@@ -22,6 +22,7 @@ mod live;
 mod modules;
 mod notes;
 mod position;
+mod prices;
 mod projection;
 pub mod ranks;
 mod remedies;
@@ -41,7 +42,7 @@ pub use baseline::read_baseline;
 pub use because_text::{allocation_name, because_text};
 pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};
 pub use comparison::{
-    CompareBy, ComparisonReport, DIFF_SCHEMA, NamedRow, comparison_html, comparison_json,
+    CompareBy, ComparisonReport, DIFF_SCHEMA, NamedRow, Promises, comparison_html, comparison_json,
     comparison_markdown, comparison_sentence, comparison_svg, comparison_text,
     side_text as comparison_side_text,
 };
@@ -66,6 +67,7 @@ pub use modules::{
     modules_csv,
 };
 pub use notes::place_words;
+pub use prices::price_text;
 pub use projection::projection_lines;
 pub use remedies::{
     RemediesReport, largest_batch_line, remedies_headline, remedies_json, remedies_text, remedy_basis,

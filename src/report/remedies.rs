@@ -4,6 +4,7 @@ use super::damage::DamageRecord;
 use super::fits::{FitWords, fit_words};
 use super::json;
 use super::position::last_iteration_text;
+use super::prices::{PriceRecord, price_text};
 use super::projection::{ProjectionRecord, projection_lines, projection_record};
 use super::simulation::fidelity_text;
 use super::stated_error::{stated_error, to_spare};
@@ -11,7 +12,7 @@ use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
 use crate::model::{Snapshot, Timeline};
 use crate::remedies::{Figures, Postponed, Precondition, Prediction, Predictions, Trust};
-use crate::simulator::{Fidelity, Until};
+use crate::simulator::{Fidelity, Profile, Until};
 use crate::units;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -36,6 +37,8 @@ pub struct RemediesReport<'a> {
     pub predictions: &'a Predictions,
     /// Whether the text has all remedies, not only the best few.
     pub has_all: bool,
+    /// Whether the JSON has curves.
+    pub has_curves: bool,
 }
 
 #[derive(Serialize)]
@@ -49,8 +52,9 @@ struct Record<'a> {
     fidelity: FidelityRecord,
     projection: Option<ProjectionRecord>,
     not_projected: Option<&'static str>,
-    baseline: BaselineRecord,
+    baseline: BaselineRecord<'a>,
     least: Option<&'a str>,
+    plans: Vec<&'a str>,
     best: Vec<&'a str>,
     largest_batch: Option<LargestBatchRecord>,
     remedies: Vec<RemedyRecord<'a>>,
@@ -66,13 +70,23 @@ struct FidelityRecord {
 }
 
 #[derive(Serialize)]
-struct BaselineRecord {
+struct BaselineRecord<'a> {
     peak_requested: u64,
     peak_allocated: u64,
     peak_reserved: u64,
     fits: Option<bool>,
     fits_until: &'static str,
     margin: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    curve: Option<CurveRecord<'a>>,
+}
+
+/// Requested bytes over time.
+#[derive(Serialize)]
+struct CurveRecord<'a> {
+    events: u32,
+    recorded_events: u32,
+    requested: &'a [u64],
 }
 
 #[derive(Serialize)]
@@ -97,10 +111,13 @@ struct RemedyRecord<'a> {
     attribution: &'static str,
     error: Option<f64>,
     effort: &'static str,
+    price: PriceRecord,
     preconditions: Vec<PreconditionRecord<'a>>,
     code: &'a str,
     cost: &'a str,
     note: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    curve: Option<CurveRecord<'a>>,
 }
 
 #[derive(Serialize)]
@@ -125,6 +142,7 @@ fn record(remedy: &Prediction, until: Until) -> RemedyRecord<'_> {
         attribution: remedy.attribution.key(),
         error: remedy.error,
         effort: remedy.effort.key(),
+        price: remedy.price.into(),
         preconditions: remedy
             .preconditions
             .iter()
@@ -133,6 +151,7 @@ fn record(remedy: &Prediction, until: Until) -> RemedyRecord<'_> {
         code: &remedy.code,
         cost: &remedy.cost,
         note: &remedy.note,
+        curve: None,
     }
 }
 
@@ -147,6 +166,13 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     let (predictions, until) = (report.predictions, report.predictions.until);
     let Figures { peak_requested, peak_allocated, peak_reserved } = predictions.baseline;
     let (projection, not_projected) = projection_record(predictions.projected);
+    let recorded = report.timeline.events.len() as u32;
+    let recorded_events = predictions.projected.map_or(recorded, |course| course.from.0);
+    let curve = |profile| {
+        let requested = Profile::highest(profile);
+        let events = predictions.moments.saturating_sub(1);
+        report.has_curves.then_some(CurveRecord { events, recorded_events, requested })
+    };
     let record = Record {
         schema: "oomscope-remedies",
         version: VERSION,
@@ -164,15 +190,21 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
             fits: predictions.fits,
             fits_until: until.key(),
             margin: predictions.margin,
+            curve: curve(&predictions.curve),
         },
-        least: least(predictions).map(|remedy| remedy.id.as_str()),
+        least: predictions.least().map(|remedy| remedy.id.as_str()),
+        plans: named(predictions, &predictions.plans).map(|remedy| remedy.id.as_str()).collect(),
         best: best(predictions).map(|remedy| remedy.id.as_str()).collect(),
         largest_batch: predictions.largest_batch.map(|batch| LargestBatchRecord {
             factor: batch.factor,
             basis: batch.basis.key(),
             fits_until: until.key(),
         }),
-        remedies: predictions.remedies.iter().map(|remedy| record(remedy, until)).collect(),
+        remedies: predictions
+            .remedies
+            .iter()
+            .map(|remedy| RemedyRecord { curve: curve(&remedy.curve), ..record(remedy, until) })
+            .collect(),
         without_effect: &predictions.without_effect,
         damage: DamageRecord::of(report.snapshot),
         trust: TrustRecord::of(report.snapshot, report.timeline),
@@ -180,15 +212,16 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     json::write(out, &record)
 }
 
-fn least(predictions: &Predictions) -> Option<&Prediction> {
-    predictions.remedies.get(predictions.least?)
-}
-
 fn best(predictions: &Predictions) -> impl Iterator<Item = &Prediction> {
-    predictions.best.iter().filter_map(|&index| predictions.remedies.get(index))
+    named(predictions, &predictions.best)
 }
 
-/// Write remedies as text: the least change that fits, the best few in a table with what to write, and how many more there are.
+/// Remedies by their indices.
+fn named<'a>(predictions: &'a Predictions, indices: &'a [usize]) -> impl Iterator<Item = &'a Prediction> {
+    indices.iter().filter_map(|&index| predictions.remedies.get(index))
+}
+
+/// Write remedies as text: the cheapest change that fits, the best few in a table with what to write, and how many more there are.
 pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Result<()> {
     let predictions = report.predictions;
     writeln!(out, "{}", remedies_headline(predictions))?;
@@ -249,15 +282,15 @@ pub fn without_effect_line(predictions: &Predictions) -> Option<String> {
     (!ids.is_empty()).then(|| format!("Without effect on the peak: {}.", ids.join(", ")))
 }
 
-/// The least change that fits, or that none is needed, or that none does.
+/// The cheapest change that fits, or that none is needed, or that none does.
 pub fn remedies_headline(predictions: &Predictions) -> String {
     let limit = predictions.capacity.map(bytes).unwrap_or_default();
     let FitWords { fits_into, fit_into, .. } = fit_words(predictions.until);
-    if let Some(remedy) = least(predictions) {
+    if let Some(remedy) = predictions.least() {
         let spare = |margin| to_spare(margin, remedy.figures.peak_reserved, remedy.error);
         let margin = remedy.margin.map(|margin| format!(", {}", spare(margin)));
         return format!(
-            "The least change that {fits_into} {limit}: {} ({}){}.",
+            "The cheapest change that {fits_into} {limit}: {} ({}){}.",
             remedy.title,
             remedy.id,
             margin.unwrap_or_default()
@@ -268,9 +301,9 @@ pub fn remedies_headline(predictions: &Predictions) -> String {
         return sentence;
     }
     match (predictions.fits, predictions.remedies.is_empty()) {
-        (_, true) => "No remedy is known to apply to what was recorded.".to_owned(),
+        (_, true) => "No change is known to apply to what was recorded.".to_owned(),
         (Some(true), _) => format!("The program {fits_into} {limit} as it is."),
-        (Some(false), _) => format!("No remedy that was tried makes the program {fit_into} {limit}."),
+        (Some(false), _) => format!("No change that was tried makes the program {fit_into} {limit}."),
         (None, _) => {
             let best = predictions.remedies.iter().find(|remedy| is_good(predictions, remedy));
             best.map_or_else(
@@ -292,10 +325,10 @@ fn postponed_text(predictions: &Predictions, postponed: Postponed) -> Option<Str
     let until = until.map_or_else(String::new, |last| format!(", until about {}", last_iteration_text(last)));
     Some(match postponed {
         Postponed::Leak(_) => format!(
-            "No remedy that was tried stops what grows and {fits_into} {limit}. This only puts it off{until}: {what}."
+            "No change that was tried stops what grows and {fits_into} {limit}. This only puts it off{until}: {what}."
         ),
         Postponed::Little(_) => format!(
-            "No remedy that was tried is known to do more than get past the request that failed within {limit}. This does: {what}."
+            "No change that was tried is known to do more than get past the request that failed within {limit}. This does: {what}."
         ),
         Postponed::Bound(_) => format!(
             "No figure is sure enough to say that the program {fits_into} {limit}; as far as a bound tells, it does with this: {what}."
@@ -315,30 +348,34 @@ fn saves(predictions: &Predictions, remedy: &Prediction) -> bool {
 
 fn table(out: &mut dyn Write, predictions: &Predictions, shown: &[&Prediction]) -> io::Result<()> {
     let fits = fit_words(predictions.until).column;
-    let titles = ["remedy", "peak requested", "", "allocated", "reserved", fits, "margin", "basis"];
+    let titles = ["fix", "peak requested", "", "reserved", fits, "margin", "price", "basis"];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
     let before = predictions.baseline;
-    let row = |id: &str, figures: Figures, fits: String, margin: Option<i64>, basis: String| {
+    let row = |id: &str, figures: Figures, fits: String, margin: Option<i64>, last: [String; 2]| {
+        let [price, basis] = last;
         vec![
             id.to_owned(),
             bytes(figures.peak_requested),
             remedy_change(before.peak_requested, figures.peak_requested),
-            bytes(figures.peak_allocated),
             bytes(figures.peak_reserved),
             fits,
             margin.map(units::bytes).unwrap_or_default(),
+            price,
             basis,
         ]
     };
     let as_it_is = if predictions.projected.is_ok() { "(as it is)" } else { "(as recorded)" };
-    rows.push(row(as_it_is, before, yes_or_no(predictions.fits), predictions.margin, String::new()));
+    rows.push(row(as_it_is, before, yes_or_no(predictions.fits), predictions.margin, Default::default()));
     // Bounds come last: they are no promise.
     let of = |basis: Trust| shown.iter().filter(move |remedy| remedy.basis == basis);
     for remedy in of(Trust::Simulated).chain(of(Trust::Bound)) {
-        rows.push(row(&remedy.id, remedy.figures, remedy_fits(remedy), remedy.margin, remedy_basis(remedy)));
+        let last = [price_text(&remedy.price), remedy_basis(remedy)];
+        rows.push(row(&remedy.id, remedy.figures, remedy_fits(remedy), remedy.margin, last));
     }
     let mut align = [Align::Right; 8];
-    (align[0], align[5], align[7]) = (Align::Left, Align::Left, Align::Left);
+    for column in [0, 4, 6, 7] {
+        align[column] = Align::Left;
+    }
     table::write(out, &align, &rows)
 }
 
@@ -400,7 +437,7 @@ fn bytes(count: u64) -> String {
 #[cfg(test)]
 pub(super) mod fixture {
     use super::*;
-    use crate::remedies::{Attributed, Effort};
+    use crate::remedies::{Attributed, Effort, Price};
 
     /// A prediction without figures.
     pub(in crate::report) fn prediction(id: &str) -> Prediction {
@@ -408,6 +445,7 @@ pub(super) mod fixture {
             id: id.to_owned(),
             title: format!("do {id}"),
             figures: Figures::default(),
+            curve: Profile::default(),
             fits: None,
             fits_until_iteration: None,
             margin: None,
@@ -416,6 +454,7 @@ pub(super) mod fixture {
             preconditions: Vec::new(),
             parts: Vec::new(),
             effort: Effort::Argument,
+            price: Price::default(),
             error: None,
             is_conditional: false,
             code: String::new(),

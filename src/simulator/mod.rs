@@ -8,7 +8,7 @@
 //! ([`Subject::fidelity`]). [`Subject::simulate`] gives the [`Outcome`] of other [`Settings`] on a
 //! [`Device`], [`Subject::layout_at`] the segment map, [`sweep`] several outcomes at once,
 //! [`recommended`] the smallest change that fits, [`smallest_capacity`] the least memory, and
-//! [`Subject::scaled`] and [`Subject::simulate_program`] another program. docs/simulator.md has the rules and how they were checked.
+//! [`Subject::scaled`] and [`Subject::simulate_program`] another program. docs/fixes.md has the rules and how they were checked.
 
 mod allocator;
 mod inference;

@@ -478,7 +478,7 @@ fn a_value_that_is_not_on_the_list_is_an_error_that_names_the_list() {
     let output = run(["simulate", &file, "--set", "expandable_segment:True"]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("did you mean expandable_segments?"), "{errors}");
-    let output = run(["remedies", &file, "--only", "zero-grad-non"]);
+    let output = run(["fixes", &file, "--only", "zero-grad-non"]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("did you mean zero-grad-none?"), "{errors}");
 }

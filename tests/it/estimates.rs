@@ -88,7 +88,7 @@ fn check_names(finding: &serde_json::Value, remedies: Option<&Predictions>, text
         let applies = |shown: &str| if begins == *id { shown == *id } else { shown.starts_with(begins) };
         assert!(remedies.remedies.iter().any(|remedy| applies(&remedy.id)), "{id} does not apply");
     }
-    let words = format!("see oomscope remedies ({})", named.join(", "));
+    let words = format!("see oomscope fixes ({})", named.join(", "));
     assert_eq!(texts[1..].iter().all(|text| text.contains(&words)), !named.is_empty(), "{words}");
     assert!(texts.iter().all(|text| !text.contains("where they apply")));
 }
@@ -118,7 +118,7 @@ fn advice_that_is_simulated_names_its_remedies() {
     let ids = activations["simulated_by"].as_array().expect("ids");
     assert!(ids.contains(&"checkpoint-all".into()) && ids.contains(&"half-batch".into()), "{ids:?}");
     for text in &texts[1..] {
-        assert!(text.contains("see oomscope remedies (checkpoint-all, "), "{text}");
+        assert!(text.contains("see oomscope fixes (checkpoint-all, "), "{text}");
         assert!(text.contains("), where they apply"), "nothing was simulated: {text}");
     }
 }

@@ -121,7 +121,7 @@ fn of_both(
     let workload = Workload::of(Run { snapshot, timeline, attribution });
     let found: Predictions =
         Scene::with_whole_step(&workload, subject, i64::try_from(capacity).ok(), |scene| {
-            predict(scene, &wanted, &|_, _| true)
+            predict(scene, &wanted.into(), &|_, _| true)
         });
     let whole = Projection::of(&workload.computation).ok().map(|projection| projection.requests(subject));
     let subject = whole.as_ref().unwrap_or(subject);
@@ -158,12 +158,12 @@ fn of_both(
 #[test]
 fn what_was_reserved_before_the_first_event_counts() {
     let file = root().join("tests/corpus/blind_adam.pickle.gz").display().to_string();
-    let whole = json(["remedies", &file, "--format", "json"]);
+    let whole = json(["fixes", &file, "--format", "json"]);
     let peak = whole["baseline"]["peak_reserved"].as_u64().expect("something is reserved");
     let half = (peak / 2).to_string();
-    for command in ["remedies", "simulate"] {
+    for command in ["fixes", "simulate"] {
         let found = json([command, &file, "--capacity", &half, "--format", "json"]);
-        let outcome = if command == "remedies" { &found["baseline"] } else { &found["results"][0] };
+        let outcome = if command == "fixes" { &found["baseline"] } else { &found["results"][0] };
         assert_eq!(outcome["fits"], false, "{command}");
         assert!(outcome["margin"].as_i64().is_some_and(|margin| margin < 0), "{command}");
     }
@@ -174,10 +174,10 @@ fn answers_say_how_far_they_reach() {
     let until = |name: &str, command: &str, args: &[&str]| {
         let file = sample(name).display().to_string();
         let found = json([&[command, &file, "--format", "json"], args].concat());
-        let outcome = if command == "remedies" { &found["baseline"] } else { &found["results"][0] };
+        let outcome = if command == "fixes" { &found["baseline"] } else { &found["results"][0] };
         outcome["fits_until"].as_str().map(str::to_owned)
     };
-    for command in ["remedies", "simulate"] {
+    for command in ["fixes", "simulate"] {
         let keys = [Until::FailedRequest, Until::End, Until::Step];
         let [failed, end, step] = keys.map(|until| Some(until.key().to_owned()));
         assert_eq!(until("frag_oom.pickle", command, &["--capacity", "80GiB"]), step);

@@ -17,7 +17,7 @@ fn recordings() -> Vec<PathBuf> {
 }
 
 fn remedies(file: &Path) -> Value {
-    json(["remedies", &file.display().to_string(), "--format", "json"])
+    json(["fixes", &file.display().to_string(), "--format", "json"])
 }
 
 fn has(found: &Value, id: &str) -> bool {
@@ -60,7 +60,7 @@ fn what_hardly_saves_is_no_least_change() {
         let found = remedies(file);
         let all = found["remedies"].as_array().expect("remedies are a list");
         let id = found["least"].as_str()?;
-        let least = all.iter().find(|remedy| remedy["id"] == id).expect("the least change is listed");
+        let least = all.iter().find(|remedy| remedy["id"] == id).expect("the cheapest change is listed");
         let [before, after] = [&found["baseline"], least].map(|figures| figures["peak_requested"].as_u64());
         let is_setting_alone = id.starts_with("set:") && !id.contains('+');
         (found["recorded_oom"].is_u64() && !is_setting_alone && before? - before? / 50 <= after?)
@@ -89,16 +89,16 @@ fn a_setting_that_only_gets_past_the_request_is_not_the_least_change() {
     assert_eq!(least("frag_oom.pickle").as_deref(), Some("set:expandable_segments=True"));
     let args = ["--only", "set:expandable_segments=True"];
     let file = sample("meta_tasks.pickle.gz").display().to_string();
-    let text = stdout(["remedies", &file].into_iter().chain(args));
+    let text = stdout(["fixes", &file].into_iter().chain(args));
     let first = text.lines().next().expect("there is text");
-    assert!(first.starts_with("No remedy that was tried is known to do more than get past"), "{first}");
+    assert!(first.starts_with("No change that was tried is known to do more than get past"), "{first}");
 }
 
 #[test]
 fn as_few_blocks_are_checkpointed_as_are_enough_where_none_is_yet() {
     let some = |file: PathBuf, capacity: &str| {
         let file = file.display().to_string();
-        let found = json(["remedies", &file, "--capacity", capacity, "--format", "json"]);
+        let found = json(["fixes", &file, "--capacity", capacity, "--format", "json"]);
         let mut all = found["remedies"].as_array().expect("a list").iter();
         all.find(|remedy| remedy["id"] == "checkpoint-some").cloned()
     };
@@ -134,7 +134,7 @@ fn no_setting_is_the_fix_of_a_device_that_is_too_small() {
 fn every_remedy_has_an_effect_and_no_code_for_a_backward_that_was_not_recorded() {
     let problems = |path: &PathBuf| -> Vec<String> {
         let snapshot = load(&Input::File(path.clone()), &Progress::default()).expect("it loads");
-        let output = crate::support::run(["remedies", &path.display().to_string(), "--format", "json"]);
+        let output = crate::support::run(["fixes", &path.display().to_string(), "--format", "json"]);
         let Ok(found) = serde_json::from_slice::<Value>(&output.stdout) else { return Vec::new() };
         let timeline = snapshot.timelines.iter().find(|one| Some(one.device.0) == found["device"].as_i64());
         let phases =
@@ -168,7 +168,7 @@ fn a_fix_stands_beside_its_own_simulation_or_none() {
         let report = json(["report", &file, "--format", "json", "--no-notes"]);
         let fix = &report["fix"];
         let id = fix["remedy"]["id"].as_str()?;
-        let all = json(["remedies", &file, "--format", "json"]);
+        let all = json(["fixes", &file, "--format", "json"]);
         let simulated = all["remedies"].as_array()?.iter().find(|remedy| remedy["id"] == id);
         if simulated != Some(&fix["remedy"]) {
             return Some(format!("{file}: not what {id} was simulated to give"));

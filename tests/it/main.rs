@@ -40,6 +40,7 @@ mod notes;
 mod outputs;
 mod pages;
 mod pickles;
+mod plans;
 mod projection;
 mod properties;
 mod public;

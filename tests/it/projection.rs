@@ -305,7 +305,7 @@ fn a_first_step_takes_what_it_took_on_a_device_where_it_fits() {
     // What PyTorch counted in the same program, with its batch and with a quarter of it, of `requested_bytes`; each of four
     // quarters but the first runs beside the gradients of those before, which have the sizes of the parameters.
     let (whole, quarter, parameters) = (13_640_862_120, 4_596_771_120, 527_364_096);
-    let found = json(["remedies", &sample("first_step.pickle.gz").display().to_string(), "--format", "json"]);
+    let found = json(["fixes", &sample("first_step.pickle.gz").display().to_string(), "--format", "json"]);
     let projection = &found["projection"];
     assert_eq!((&projection["basis"], &projection["stage"]), (&"structure".into(), &"block".into()));
     assert_eq!((&projection["block"], &projection["blocks"]), (&15.into(), &16.into()));

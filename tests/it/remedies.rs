@@ -1,11 +1,11 @@
-//! `oomscope remedies` as it is run, and its predictions against what PyTorch counted once the program was changed.
+//! `oomscope fixes` as it is run, and its predictions against what PyTorch counted once the program was changed.
 
 use crate::support::{json, run, sample, stdout};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 fn remedies(file: &Path, args: &[&str]) -> Vec<String> {
-    let mut all = vec!["remedies".to_owned(), file.to_string_lossy().into_owned()];
+    let mut all = vec!["fixes".to_owned(), file.to_string_lossy().into_owned()];
     all.extend(args.iter().map(|&arg| arg.to_owned()));
     all
 }
@@ -57,7 +57,7 @@ fn every_remedy_has_all_its_keys_and_the_best_comes_first() {
 fn text_begins_with_the_least_change_that_fits() {
     let text = stdout(remedies(&sample("frag_oom.pickle"), &[]));
     let first = text.lines().next().expect("there is text");
-    assert!(first.starts_with("The least change that finishes the step within 4.11 GiB: set "), "{first}");
+    assert!(first.starts_with("The cheapest change that finishes the step within 4.11 GiB: set "), "{first}");
     assert!(text.contains("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"));
     let roomy = stdout(remedies(&sample("frag_oom.pickle"), &["--capacity", "80GiB"]));
     assert!(roomy.starts_with("The program finishes the step within 80.0 GiB as it is."), "{roomy}");
@@ -74,7 +74,7 @@ fn what_only_puts_off_a_leak_is_not_the_least_change_that_fits() {
     let text = stdout(remedies(&file, &["--only", "zero-grad-none"]));
     let first = text.lines().next().expect("there is text");
     assert!(
-        first.starts_with("No remedy that was tried stops what grows and finishes the step within "),
+        first.starts_with("No change that was tried stops what grows and finishes the step within "),
         "{first}"
     );
     assert!(first.contains("This only puts it off, until about iteration 41: "), "{first}");
@@ -108,7 +108,7 @@ fn some_remedies_can_be_asked_for() {
 #[test]
 fn unknown_ids_are_refused_with_those_that_are_known() {
     for (only, part) in
-        [("sdg", "there is no remedy 'sdg'"), ("set:expandable_segments=2", "expandable_segments")]
+        [("sdg", "there is no fix 'sdg'"), ("set:expandable_segments=2", "expandable_segments")]
     {
         let output = run(remedies(&sample("frag_oom.pickle"), &["--only", only]));
         assert!(!output.status.success());

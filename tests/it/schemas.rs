@@ -141,7 +141,7 @@ fn simulations_and_remedies_are_as_their_schemas_say() {
         let file = text(&sample(name));
         hold("simulate", &[&file, "--set", "expandable_segments=True"]);
         hold("simulate", &[&file, "--sweep", "--smallest-capacity"]);
-        hold("remedies", &[&file]);
+        hold("fixes", &[&file]);
     }
 }
 
@@ -186,7 +186,7 @@ fn the_checker_finds_what_is_wrong() {
 
 #[test]
 fn the_documentation_names_every_schema_and_key() {
-    let docs = ["json", "report", "remedies", "ranks", "tables"].map(|name| {
+    let docs = ["json", "report", "fixes", "ranks", "tables"].map(|name| {
         std::fs::read_to_string(root().join("docs").join(name).with_extension("md")).expect("a document")
     });
     for entry in std::fs::read_dir(root().join("docs/schema")).expect("a folder") {

@@ -19,6 +19,8 @@ from folds import fold_of
 from keeping import finish, is_there
 
 CACHE = pathlib.Path.home() / ".cache"
+# What the driver and its context take of a device.
+CONTEXT_MB = 460
 RIG = HERE.parents[2] / "shared" / "snapshot_rig"
 
 
@@ -74,7 +76,7 @@ def environment(arguments, addresses):
         "LD_LIBRARY_PATH": str(standin),
         "STANDIN_LIBS": str(standin),
         "STANDIN_DEVICE_MEM_MB": "81079",
-        "STANDIN_CONTEXT_MB": "460",
+        "STANDIN_CONTEXT_MB": str(CONTEXT_MB),
         "STANDIN_ADDRESSES": addresses,
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
         "RIG_PROGRAMS": str(HERE),
@@ -90,26 +92,34 @@ def environment(arguments, addresses):
     }
 
 
+class Server:
+    """A process that runs jobs, one after another."""
+
+    def __init__(self, arguments, addresses):
+        command = ["nice", "-n", "4", arguments.rig_home / "venv" / "bin" / "python", HERE / "bench" / "server.py"]
+        self.process = subprocess.Popen(
+            command, env=environment(arguments, addresses), cwd="/tmp", text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def run(self, job, out):
+        """Run a job that writes to a file; return its exit status."""
+        print(json.dumps({**job, "out": f"{out}.pickle"}), file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())["status"]
+
+    def close(self):
+        """Let it end."""
+        self.process.stdin.close()
+        self.process.wait()
+
+
 def serve(arguments, addresses, jobs):
     """Run jobs one after another in one server."""
-    command = [
-        "nice",
-        "-n",
-        "4",
-        arguments.rig_home / "venv" / "bin" / "python",
-        HERE / "bench" / "server.py",
-    ]
-    server = subprocess.Popen(
-        command, env=environment(arguments, addresses), cwd="/tmp", text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    server = Server(arguments, addresses)
     for job in jobs:
         out = arguments.out / job["name"].replace("/", "@")
-        print(json.dumps({**job, "out": f"{out}.pickle"}), file=server.stdin, flush=True)
-        answer = json.loads(server.stdout.readline())
-        print(finish(job, out, answer["status"]), flush=True)
-    server.stdin.close()
-    server.wait()
+        print(finish(job, out, server.run(job, out)), flush=True)
+    server.close()
 
 
 def wanted(arguments):
@@ -119,6 +129,8 @@ def wanted(arguments):
         if arguments.fold is not None and fold_of(base.architecture) != arguments.fold:
             continue
         for job in jobs_of(base):
+            if arguments.bases and job["remedy"]:
+                continue
             named = not arguments.names or {name, job["name"]} & set(arguments.names)
             there = is_there(arguments.out / job["name"].replace("/", "@"), job)
             if named and (arguments.again or not there):
@@ -140,6 +152,7 @@ def main():
     parser.add_argument("--fold", type=int)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--bases", action="store_true", help="only programs as they are")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     if arguments.list:

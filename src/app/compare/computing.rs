@@ -7,7 +7,9 @@ use crate::analysis::comparison::{
     AlignBy, Aligned, AlignedColumn, CommonRange, Side, StackChanges, common_ranges, compare, compare_stacks,
 };
 use crate::app::work::worker::Task;
-use crate::report::{CompareBy, ComparisonReport, NamedRow, comparison_sentence, comparison_side_text};
+use crate::report::{
+    CompareBy, ComparisonReport, NamedRow, Promises, comparison_sentence, comparison_side_text,
+};
 use crate::units;
 use std::sync::Arc;
 
@@ -64,6 +66,7 @@ impl Task for CompareTask {
             files: [&sides[0].title, &sides[1].title],
             sides: [&a, &b],
             comparison: &comparison,
+            promises: &Promises::default(),
             top: usize::MAX,
         };
         let ways = [

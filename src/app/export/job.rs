@@ -171,7 +171,7 @@ impl ExportJob {
         enter(watch, "Painting")?;
         let parts = report_parts(recording, &attribution, moment, name, redacted)
             .map_err(|error| Stopped::because(&error))?;
-        enter(watch, "Simulating remedies")?;
+        enter(watch, "Simulating fixes")?;
         let capacity = self.diagnosis_request.device_memory;
         let remedies = predict_all_while(&workload, capacity, &|_, _| true);
         enter(watch, "Putting the page together")?;

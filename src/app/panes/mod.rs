@@ -141,7 +141,7 @@ const PANES: &[Definition] = &[
     },
     Definition {
         pane: Pane::Remedies,
-        name: "Remedies",
+        name: "Fixes",
         home: Home::Tray,
         needs_history: false,
         ui: |ui, ctx, states| remedies::panel::ui(ui, ctx, &mut states.remedies),

@@ -1,4 +1,4 @@
-//! The pane *Remedies*: the capacity, the least change that fits, the table, and the chosen remedy beside it.
+//! The pane *Fixes*: the capacity, the cheapest change that fits, the table, and the chosen remedy beside it.
 
 use super::predicting::{PredictTask, RemediesRequest, RemediesResponse};
 use super::results;
@@ -63,7 +63,7 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut S
     let answer = state.background.ask(&request, ui.ctx(), mode, "remedies", task).cloned();
     let is_current = answer.is_some();
     if !is_current {
-        waiting::ui(ui, "Trying remedies", &mut state.background, &request);
+        waiting::ui(ui, "Trying fixes", &mut state.background, &request);
     }
     if let Some(answer) = answer.or_else(|| state.background.latest().cloned()) {
         results_ui(ui, &answer, &mut state.shown, &mut state.has_all);
@@ -96,7 +96,7 @@ fn results_ui(ui: &mut egui::Ui, answer: &RemediesResponse, shown: &mut Option<u
     let all = units::count(predictions.remedies.len() as u64);
     ui.horizontal_wrapped(|ui| {
         ui.label(theme::muted(ui, text));
-        ui.checkbox(has_all, format!("All {all} remedies")).on_hover_text("Not only the best few");
+        ui.checkbox(has_all, format!("All {all} fixes")).on_hover_text("Not only the best few");
     });
     ui.add_space(2.0);
     let row = shown.or(predictions.best.first().copied()).unwrap_or(0);

@@ -5,7 +5,7 @@ use crate::app::work::watch::Watch;
 use crate::app::work::worker::Task;
 use crate::model::Recording;
 use crate::program::{Run, Workload};
-use crate::remedies::{Predictions, Progress, Scene, predict};
+use crate::remedies::{Predictions, Progress, Scene, Wish, predict};
 use crate::simulator::{Fidelity, Subject};
 use std::sync::{Arc, OnceLock};
 
@@ -61,8 +61,9 @@ impl PredictTask {
         let capacity = request.capacity_bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
         let run = Run { snapshot, timeline: self.recording.timeline(), attribution: &self.attribution };
         let workload = Workload::of(run);
-        let predictions =
-            Scene::with_whole_step(&workload, subject, capacity, |scene| predict(scene, &[], progress));
+        let predictions = Scene::with_whole_step(&workload, subject, capacity, |scene| {
+            predict(scene, &Wish::default(), progress)
+        });
         Arc::new(RemediesResponse { predictions, fidelity: subject.fidelity() })
     }
 }

@@ -163,7 +163,7 @@ pub(super) fn remedies_ui(
         return;
     }
     ui.horizontal(|ui| {
-        if ui.link("all remedies").on_hover_text("Show every remedy with its figures").clicked() {
+        if ui.link("all fixes").on_hover_text("Show every fix with its figures").clicked() {
             *target = Some(Target::Elsewhere(Elsewhere::Remedies));
         }
         if all.any(|remedy| remedy.is_setting)

@@ -22,7 +22,7 @@ fn the_least_change_that_fits_is_shown_with_its_code() {
     assert!(
         harness
             .query_by_label_contains(
-                "The least change that finishes the step within 23.6 GiB: compute a quarter"
+                "The cheapest change that finishes the step within 23.6 GiB: compute a quarter"
             )
             .is_some()
     );
@@ -49,7 +49,7 @@ fn trying_remedies_can_be_stopped_and_go_on() {
     device(&mut harness).wanted_pane = Some(Pane::Remedies);
     assert!(wait(&mut harness, |harness| {
         harness.query_by_label("Stop").is_some()
-            || harness.query_by_label_contains("The least change").is_some()
+            || harness.query_by_label_contains("The cheapest change").is_some()
     }));
     let Some(stop) = harness.query_by_label("Stop") else {
         eprintln!("SKIPPED: the remedies were tried at once");
@@ -57,8 +57,8 @@ fn trying_remedies_can_be_stopped_and_go_on() {
     };
     stop.click();
     harness.run_steps(3);
-    assert!(harness.query_by_label("Stopped: Trying remedies").is_some());
+    assert!(harness.query_by_label("Stopped: Trying fixes").is_some());
     harness.get_by_label("Go on").click();
-    assert!(wait(&mut harness, |harness| harness.query_by_label_contains("The least change").is_some()));
-    assert!(harness.query_by_label_contains("Trying remedies").is_none());
+    assert!(wait(&mut harness, |harness| harness.query_by_label_contains("The cheapest change").is_some()));
+    assert!(harness.query_by_label_contains("Trying fixes").is_none());
 }

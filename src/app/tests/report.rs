@@ -81,7 +81,7 @@ fn the_header_of_a_healthy_recording_blames_no_line() {
             .query_by_label("compute the loss in chunks: 1.25 GiB at the peak instead of 2.17 GiB")
             .is_some()
     );
-    harness.get_by_label("show all remedies").click();
+    harness.get_by_label("show all fixes").click();
     harness.run_steps(3);
     assert!(harness.query_by_label_contains("Predicted, not measured").is_some());
 }

@@ -5,12 +5,13 @@ use crate::model::{AllocId, EventIx, Moment, StackId};
 use crate::program::{BatchSize, Dependence, Span, is_loaded_once};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::precondition::{Precondition, most};
+use crate::remedies::price::Price;
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// `half-batch` and `quarter-batch`, where a recording shows training, or calls of a model and nothing else.
+/// `half-batch`, `quarter-batch` and `eighth-batch`, where a recording shows training, or calls of a model and nothing else.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let of_batch: Vec<AllocId> = scene.run.timeline.ids().filter(|&id| is_of_batch(scene, id)).collect();
     if of_batch.is_empty() {
@@ -29,18 +30,25 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     };
     let times =
         |parts| if has_backward { format!(", {parts} times before each step") } else { String::new() };
-    [("half-batch", "half", 2, 0), ("quarter-batch", "a quarter of", 4, 1)]
-        .into_iter()
-        .map(|(id, share, parts, degree)| {
-            let title = format!("compute {share} the batch at a time{}{}", times(parts), condition(parts));
-            let change = move |program: &mut Program<'_>| micro_batches(scene, program, parts);
-            Offer::new(id, title, (Part::Batch, Effort::Time), precondition.clone(), change)
-                .conditional(!condition(parts).is_empty())
-                .degree(degree)
-                .code(code(scene, parts))
-                .cost("the same results, but for batch norm; smaller kernels may run slower")
-        })
-        .collect()
+    [
+        ("half-batch", "half", 2, 0),
+        ("quarter-batch", "a quarter of", 4, 1),
+        ("eighth-batch", "an eighth of", 8, 2),
+    ]
+    .into_iter()
+    .map(|(id, share, parts, degree)| {
+        let title = format!("compute {share} the batch at a time{}{}", times(parts), condition(parts));
+        let change = move |program: &mut Program<'_>| micro_batches(scene, program, parts);
+        let offer = Offer::new(id, title, (Part::Batch, Effort::Time), precondition.clone(), change)
+            .conditional(!condition(parts).is_empty())
+            .degree(degree)
+            .price(Price { passes: parts, ..Price::default() })
+            .code(code(scene, parts))
+            .cost("the same results, but for batch norm; smaller kernels may run slower");
+        // Nobody wants it where a larger part is enough.
+        if degree < 2 { offer } else { offer.rung() }
+    })
+    .collect()
 }
 
 fn code(scene: &Scene<'_>, parts: u32) -> String {

@@ -11,6 +11,7 @@ use crate::program::Loss;
 use crate::program::{Dependence, Operation, OperationKind, Pass, Span};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::precondition::Precondition;
+use crate::remedies::price::Price;
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
 use foldhash::{HashMap, HashSet};
@@ -72,6 +73,7 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     let (title, kind) = ("train under autocast to bf16", (Part::Precision, Effort::Lines));
     let offer = Offer::new("bf16-autocast", title, kind, precondition, change);
     let offer = offer
+        .price(Price { other_numbers: true, ..Price::default() })
         .code("with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    loss = loss_fn(model(x), y)\nloss.backward()")
         .cost("coarser products; weights, gradients and state stay fp32, and copies of the weights come on top")
         .note(

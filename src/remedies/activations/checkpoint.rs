@@ -5,11 +5,11 @@ use super::without_graph::without_graph;
 use crate::model::{AllocId, EventIx, Moment};
 use crate::program::share::NEARLY_ALL;
 use crate::program::{Dependence, OperationKind, Pass};
-use crate::remedies::errors;
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::precondition::{Precondition, most};
+use crate::remedies::price::Price;
 use crate::remedies::scene::Scene;
-use crate::simulator::{Outcome, Point, Program, Row};
+use crate::simulator::{Point, Program, Row};
 use foldhash::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -44,7 +44,8 @@ impl Block {
 /// The blocks of each pass.
 type Blocks = Vec<Vec<Block>>;
 
-/// `checkpoint-all`, `checkpoint-half` and `checkpoint-largest`, where stacks show repeated blocks in training.
+/// `checkpoint-all`, `checkpoint-half`, `checkpoint-largest` and each degree of `checkpoint-some`, where stacks show repeated blocks in
+/// training.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let passes = scene.computation().spans.passes();
     let mut blocks: Blocks = passes.map(|pass| find(scene, pass)).collect();
@@ -66,9 +67,14 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let offer = |id: &str, title: String, chosen: Chosen| {
         let taken = chosen.blocks(count);
         let blocks = Arc::clone(&blocks);
-        let change = move |program: &mut Program<'_>| checkpoint_all(scene, program, &blocks, chosen);
+        let change = move |program: &mut Program<'_>| {
+            for of_pass in blocks.iter() {
+                checkpoint(scene, program, of_pass, &chosen.of_pass(of_pass, scene));
+            }
+        };
         let offer = Offer::new(id, title, (Part::Checkpoints, Effort::Time), precondition.clone(), change)
             .degree(taken as u32)
+            .price(Price::default().of_forward(taken as f64 / count as f64))
             .code(chosen.code())
             .cost(format!("{taken} of {count} blocks of the forward are computed a second time"));
         let offer = if are_alike { offer } else { offer.of_unlike_blocks() };
@@ -80,13 +86,12 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         offer("checkpoint-largest", "checkpoint the largest block".to_owned(), Chosen::Largest),
     ];
     // Which are the first that are not checkpointed yet, no code can say.
-    if are_alike
-        && is_whole
-        && !scene.run.has_frame(|code| code.checkpoints())
-        && let Some(few) = fewest(scene, &blocks, count)
-    {
-        let title = format!("checkpoint the first {few} of {count} blocks");
-        offers.push(offer("checkpoint-some", title, Chosen::First(few)).error_of(measured_as(few, count)));
+    if are_alike && is_whole && !scene.run.has_frame(|code| code.checkpoints()) {
+        offers.extend((1..count).map(|few| {
+            let title = format!("checkpoint the first {few} of {count} blocks");
+            let first = offer("checkpoint-some", title, Chosen::First(few));
+            first.error_of(measured_as(few, count)).rung()
+        }));
     }
     offers
 }
@@ -138,51 +143,9 @@ impl Chosen {
     }
 }
 
-/// Checkpoint the chosen blocks of all passes.
-fn checkpoint_all(scene: &Scene<'_>, program: &mut Program<'_>, blocks: &Blocks, chosen: Chosen) {
-    for of_pass in blocks {
-        checkpoint(scene, program, of_pass, &chosen.of_pass(of_pass, scene));
-    }
-}
-
 /// The remedy whose error that of some blocks is as large as: of up to a half of them, and of more.
 fn measured_as(few: usize, count: usize) -> &'static str {
     if few * 2 <= count { "checkpoint-some" } else { "checkpoint-all" }
-}
-
-/// Recordings with more events are not searched, since each try is a replay.
-const MAX_EVENTS: usize = 300_000;
-
-/// The fewest blocks to checkpoint, from the first on, so that the program fits even if that is off as far as it may be; `None` if
-/// it fits as it is, no number of them is enough, or the device's memory is not known.
-fn fewest(scene: &Scene<'_>, blocks: &Blocks, count: usize) -> Option<usize> {
-    let limit = scene.device.limit_bytes()?;
-    if MAX_EVENTS < scene.run.timeline.events.len() {
-        return None;
-    }
-    let fits = |few: usize| {
-        let mut program = Program::recorded(scene.run.timeline);
-        checkpoint_all(scene, &mut program, blocks, Chosen::First(few));
-        let error =
-            errors::measured(measured_as(few, count)).map(|error| error.hypot(scene.projection_error()));
-        let settings = scene.subject.recorded_settings();
-        let outcome = || scene.subject.simulate_program(&program, settings, &scene.device);
-        let is_sure = |outcome: Outcome, error: f64| {
-            outcome.fits() && outcome.peak_reserved_bytes() as f64 * (1.0 + error) <= limit as f64
-        };
-        error.filter(|_| errors::is_narrow(error)).is_some_and(|error| is_sure(outcome(), error))
-    };
-    // More than half of them may be too uncertain to say.
-    let most = [count, count / 2].into_iter().find(|&most| fits(most))?;
-    if fits(0) {
-        return None;
-    }
-    let (mut low, mut high) = (0, most);
-    while low + 1 < high {
-        let middle = low.midpoint(high);
-        if fits(middle) { high = middle } else { low = middle }
-    }
-    Some(high)
 }
 
 /// Whether the blocks of a whole pass keep about as much each, those of one stage of layers of one kind: nearly as much as if all

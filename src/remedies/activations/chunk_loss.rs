@@ -1,9 +1,11 @@
 //! A loss over many classes, computed for some of the positions at a time.
 
+use crate::analysis::Category;
 use crate::model::AllocId;
 use crate::program::{Dependence, Loss};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::precondition::{Precondition, most};
+use crate::remedies::price::Price;
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
 
@@ -33,8 +35,17 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
                  for h, t in zip(hidden.chunk(8), target.chunk(8))) / target.numel()\n\
                  # chunk_loss = lambda h, t: F.cross_entropy(head(h), t, reduction='sum')",
             )
-            .cost("the same results; the logits are computed twice"),
+            .cost("the same results; the logits are computed twice")
+            .price(Price::default().of_forward(largest_weight_share(scene))),
     )
+}
+
+/// The share that the last layer has of the work of a forward, as its weight has it of all weights: nothing has more than the largest.
+fn largest_weight_share(scene: &Scene<'_>) -> f64 {
+    let weights = scene.run.of_category(Category::Parameter);
+    let bytes = || weights.iter().map(|&id| scene.run.bytes(id));
+    let all: u64 = bytes().fold(0, u64::saturating_add);
+    bytes().max().map_or(1.0, |largest| largest as f64 / all.max(1) as f64)
 }
 
 /// One chunk of everything at a time, once in the forward and once more in the backward; the weight of the last layer gets a

@@ -22,6 +22,7 @@ pub(super) const IDS: &[&str] = &[
     "eval-no-grad",
     "half-batch",
     "quarter-batch",
+    "eighth-batch",
     "checkpoint-all",
     "checkpoint-half",
     "checkpoint-largest",

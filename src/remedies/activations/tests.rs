@@ -115,8 +115,8 @@ fn prediction(snapshot: &Snapshot, id: &str) -> Option<Prediction> {
     let device = Device::default();
     let workload = Workload::of(Run { snapshot, timeline, attribution: &attribution });
     let scene = Scene::new(&workload, &subject, device);
-    let wanted = [Wanted::parse(id).expect("the id is known")];
-    predict(&scene, &wanted, &|_, _| true).remedies.into_iter().next()
+    let wanted = vec![Wanted::parse(id).expect("the id is known")];
+    predict(&scene, &wanted.into(), &|_, _| true).remedies.into_iter().next()
 }
 
 /// Its predicted peak in MiB, rounded.

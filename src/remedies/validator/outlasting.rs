@@ -11,13 +11,13 @@ use std::cell::LazyCell;
 /// What follows that request needs as much as it did before, unless the program asks for less: settings change nothing that it
 /// asks for, and some remedies hardly do. Only where memory was in pieces, that they are put together is all that was missing.
 pub(in crate::remedies) struct Outlasting<'s, 'r> {
-    recorded: &'s Recorded<'s, 'r>,
+    recorded: Recorded<'s, 'r>,
     /// Asked once, and only where something hardly saves: it takes a diagnosis.
     is_in_pieces: LazyCell<bool, Box<dyn FnOnce() -> bool + 's>>,
 }
 
 impl<'s, 'r> Outlasting<'s, 'r> {
-    pub(in crate::remedies) fn of(recorded: &'s Recorded<'s, 'r>) -> Self {
+    pub(in crate::remedies) fn of(recorded: Recorded<'s, 'r>) -> Self {
         let scene = recorded.scene;
         let ask: Box<dyn FnOnce() -> bool + 's> = Box::new(move || is_fragmentation(scene.workload()));
         Self { recorded, is_in_pieces: LazyCell::new(ask) }

@@ -10,6 +10,7 @@ use crate::remedies::precondition::Precondition;
 use crate::remedies::predict::predict;
 use crate::remedies::scene::Scene;
 use crate::remedies::tried::Tried;
+use crate::remedies::wanted::Wish;
 use crate::simulator::{Device, Program, Subject};
 
 const MIB: i64 = 1 << 20;
@@ -72,7 +73,7 @@ fn on_scene<R>(snapshot: &Snapshot, ask: impl FnOnce(&Scene<'_>) -> R) -> R {
 
 /// Whether a smaller batch is among the remedies, and whether something else is.
 fn offers(snapshot: &Snapshot) -> (bool, bool) {
-    let found = on_scene(snapshot, |scene| predict(scene, &[], &|_, _| true));
+    let found = on_scene(snapshot, |scene| predict(scene, &Wish::default(), &|_, _| true));
     let is_smaller = |id: &str| id.contains("half-batch") || id.contains("quarter-batch");
     let (smaller, others): (Vec<_>, Vec<_>) =
         found.remedies.iter().partition(|remedy| is_smaller(&remedy.id));

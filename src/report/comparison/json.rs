@@ -1,6 +1,7 @@
 //! A comparison as JSON; docs/json.md describes it.
 
 use super::ComparisonReport;
+use super::promises::{PromiseRecord, promises};
 use super::rows::module_text;
 use super::sentence::{comparison_sentence, moment_word};
 use crate::analysis::comparison::{BothSides, Figures, LinePair, PoolStream, Portion, SettingChange, Since};
@@ -30,6 +31,7 @@ struct Record {
     pools: Vec<Named<PoolKeys>>,
     judged_differently: Vec<RestatedRecord>,
     settings: Vec<SettingRecord>,
+    promises: Vec<PromiseRecord>,
 }
 
 #[derive(Serialize)]
@@ -169,6 +171,7 @@ pub fn comparison_json(out: &mut dyn Write, report: &ComparisonReport<'_>) -> io
             pools: found.pools.iter().zip(0..).map(pool).collect(),
             judged_differently: found.restated.iter().map(restated).collect(),
             settings: found.settings.iter().map(setting).collect(),
+            promises: promises(report),
         },
     )
 }

@@ -6,6 +6,7 @@ mod flame;
 mod json;
 mod markup;
 mod named;
+mod promises;
 mod rows;
 mod sentence;
 mod tables;
@@ -15,6 +16,7 @@ pub use flame::comparison_svg;
 pub use json::{DIFF_SCHEMA, comparison_json};
 pub use markup::{comparison_html, comparison_markdown};
 pub use named::{CompareBy, NamedRow};
+pub use promises::Promises;
 pub use sentence::comparison_sentence;
 pub use tables::side_text;
 pub use text::comparison_text;
@@ -30,6 +32,8 @@ pub struct ComparisonReport<'a> {
     pub sides: [&'a Side<'a>; 2],
     /// The comparison of the sides.
     pub comparison: &'a Comparison,
+    /// What fixes of A promised.
+    pub promises: &'a Promises,
     /// How many lines of code and modules are listed.
     pub top: usize,
 }

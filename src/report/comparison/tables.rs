@@ -1,8 +1,8 @@
 //! The tables of a comparison, in their order.
 
-use super::ComparisonReport;
 use super::amounts::{change_word, portion_text};
 use super::rows::{line_text, module_text, pool_text};
+use super::{ComparisonReport, promises};
 use crate::analysis::comparison::{BothSides, Change, Portion, Restated, Since};
 use crate::analysis::{Category, Verdict};
 use crate::report::diagnosis::{Cell, Column, Table};
@@ -17,11 +17,11 @@ pub(super) struct TitledTable {
     pub(super) remark: Option<String>,
 }
 
-const fn text(title: &'static str) -> Column {
+pub(super) const fn text(title: &'static str) -> Column {
     Column { title, is_number: false }
 }
 
-const fn number(title: &'static str) -> Column {
+pub(super) const fn number(title: &'static str) -> Column {
     Column { title, is_number: true }
 }
 
@@ -37,11 +37,12 @@ pub(super) fn parts(report: &ComparisonReport<'_>) -> Vec<TitledTable> {
         pools(report),
         judged_differently(report),
         allocator_settings(report),
+        promises::table(report),
     ];
     found.into_iter().flatten().collect()
 }
 
-fn part(
+pub(super) fn part(
     title: &'static str,
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,

@@ -12,7 +12,7 @@ use crate::report::stated_error::{stated_error, to_spare};
 use crate::units;
 use serde_json::Value;
 
-/// Remedies that are quoted, at most; `oomscope remedies` has all.
+/// Remedies that are quoted, at most; `oomscope fixes` has all.
 const MAX_QUOTED: usize = 2;
 
 /// A quoted remedy.
@@ -34,7 +34,7 @@ pub struct RemedyText {
     pub(super) fits: Option<bool>,
     /// Whether it was simulated beyond what was recorded.
     is_projected: bool,
-    /// As `oomscope remedies` has it.
+    /// As `oomscope fixes` has it.
     pub(super) record: Value,
 }
 
@@ -61,7 +61,7 @@ impl RemedyText {
     }
 }
 
-/// The least change that fits, then the single remedies that lower the peak most, of which one with the same results comes
+/// The cheapest change that fits, then the single remedies that lower the peak most, of which one with the same results comes
 /// first: another optimizer or type of numbers is no small step.
 ///
 /// A graph that an evaluation keeps is of no use to anyone, so keeping none comes before what has a price, such as checkpoints.
@@ -75,7 +75,7 @@ pub fn quoted(predictions: &Predictions, verdict: FindingId) -> Vec<RemedyText> 
     let mut chosen: Vec<&Prediction> = Vec::new();
     if is_leak {
         all.retain(|remedy| has(remedy, &[Part::Leak, Part::Evaluation]) && !has(remedy, &[Part::Settings]));
-    } else if let Some(least) = predictions.least.and_then(|index| predictions.remedies.get(index)) {
+    } else if let Some(least) = predictions.least() {
         // Where something is enough, what is not says nothing.
         all.retain(|remedy| remedy.fits == Some(true) && remedy.fits_until_iteration.is_none());
         chosen.push(least);
@@ -195,6 +195,7 @@ mod tests {
     use super::*;
     use crate::projection::Unprojected;
     use crate::remedies::{Figures, Trust};
+    use crate::simulator::Profile;
     use crate::simulator::Until;
 
     fn remedy(id: &str, peak: u64, basis: Trust) -> Prediction {
@@ -216,6 +217,8 @@ mod tests {
         let baseline = Figures { peak_requested: 10 << 30, ..Figures::default() };
         let predictions = Predictions {
             baseline,
+            curve: Profile::default(),
+            moments: 1,
             until: Until::End,
             projected: Err(Unprojected::Complete),
             fits: None,
@@ -224,7 +227,7 @@ mod tests {
             remedies,
             largest_batch: None,
             best: Vec::new(),
-            least,
+            plans: least.into_iter().collect(),
             postpones: None,
             without_effect: Vec::new(),
             not_offered: Vec::new(),

@@ -27,7 +27,7 @@ pub fn simulated_text(finding: &Finding, predictions: Option<&Predictions>) -> O
 pub(super) fn text_of(ids: &[&str], predictions: Option<&Predictions>) -> Option<String> {
     let ids = ids.join(", ");
     let condition = if predictions.is_none() { ", where they apply" } else { "" };
-    (!ids.is_empty()).then(|| format!("What it would save: see oomscope remedies ({ids}){condition}"))
+    (!ids.is_empty()).then(|| format!("What it would save: see oomscope fixes ({ids}){condition}"))
 }
 
 #[cfg(test)]

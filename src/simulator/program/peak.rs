@@ -17,12 +17,17 @@ pub struct Peak {
 }
 
 /// The most bytes in use at once in each of several stretches of a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Profile {
     highest: Vec<u64>,
 }
 
 impl Profile {
+    /// The highest of each stretch. They are equally long, but for rounding, and together all moments.
+    pub fn highest(&self) -> &[u64] {
+        &self.highest
+    }
+
     /// The highest of all stretches.
     pub fn peak_bytes(&self) -> u64 {
         self.highest.iter().copied().max().unwrap_or(0)

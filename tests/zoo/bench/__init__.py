@@ -5,7 +5,7 @@ of itself, and `declare`s what is true of it. None of this allocates memory of t
 """
 
 from bench.options import Options
-from bench.remedies import autocast, checkpointed, make_optimizer, precision
+from bench.remedies import autocast, checkpointed, chosen, make_optimizer, precision
 from bench.session import Session
 
 session = Session()
@@ -15,6 +15,7 @@ __all__ = [
     "autocast",
     "begin",
     "checkpointed",
+    "chosen",
     "declare",
     "done",
     "make_optimizer",

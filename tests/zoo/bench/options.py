@@ -14,7 +14,7 @@ class Options:
     evaluation_batch: int = 0
     steps: int = 3
     optimizer: str = "adamw"
-    # "none", "all" or "half": which blocks are checkpointed.
+    # "none", "all", "half" or "first:N": which blocks are checkpointed.
     checkpoint: str = "none"
     autocast: bool = False
     # Weights, and with them everything else, in bfloat16.

@@ -29,8 +29,14 @@ def precision(options):
     return torch.bfloat16 if options.bf16 else torch.float32
 
 
+def chosen(which, index):
+    """Whether the block at an index is checkpointed: of "all", "half" of them, the "first:N", or "none"."""
+    if which.startswith("first:"):
+        return index < int(which.removeprefix("first:"))
+    return which == "all" or (which == "half" and index % 2 == 0)
+
+
 def checkpointed(blocks, which):
-    """Wrap the forward of all blocks or of every second one."""
-    chosen = {"none": [], "all": blocks, "half": blocks[::2]}[which]
-    for block in chosen:
+    """Wrap the forward of the chosen blocks."""
+    for block in [block for index, block in enumerate(blocks) if chosen(which, index)]:
         block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)

@@ -3,6 +3,7 @@
 Reads jobs as lines of JSON on standard input, writes a line for each: what went wrong, or nothing.
 """
 
+import contextlib
 import gc
 import importlib
 import json
@@ -65,6 +66,17 @@ def leave_host_values():
     torch.rand, torch.randn = of_host_empty(torch.rand), of_host_empty(torch.randn)
 
 
+@contextlib.contextmanager
+def without_driver():
+    """Answer what libraries ask about devices as they are imported: what the driver answers once, it answers for good."""
+    import torch
+
+    asked = torch.cuda.is_available, torch.cuda.device_count
+    torch.cuda.is_available, torch.cuda.device_count = lambda: True, lambda: 1
+    yield
+    torch.cuda.is_available, torch.cuda.device_count = asked
+
+
 def prepare():
     """Import everything that a program may need, without touching the device."""
     show_libraries_as_installed()
@@ -73,8 +85,9 @@ def prepare():
     torch.ops.load_library(os.environ["ZOO_CUDNN"])
     torch.backends.cuda.enable_cudnn_sdp(False)
     leave_host_values()
-    for name in LIBRARIES:
-        importlib.import_module(name)
+    with without_driver():
+        for name in LIBRARIES:
+            importlib.import_module(name)
     import memprof
 
     memprof.neutral_paths = without_server(memprof.neutral_paths)
@@ -82,6 +95,19 @@ def prepare():
 
     tasks.preload()
     gc.freeze()
+
+
+def on_small_device(job):
+    """Give a job the device and the settings of the allocator that it asks for, before anything touches a device."""
+    import torch
+
+    import bench
+
+    if "device_mb" in job:
+        bench.session.count_steps()
+        os.environ["STANDIN_DEVICE_MEM_MB"] = str(job["device_mb"])
+    if job.get("settings"):
+        torch.cuda.memory._set_allocator_settings(job["settings"])
 
 
 def start(job):
@@ -93,6 +119,7 @@ def start(job):
 
     manual_seed(0)
     bench.options.change(**job["options"])
+    on_small_device(job)
     profile = memprof.MemoryProfile(job["out"], **job["history"]) if job["records"] else None
     bench.session.open(job["out"], profile)
     with open(job["script"]) as file:
@@ -107,8 +134,21 @@ def start(job):
     return compile(source, shown, "exec"), main.__dict__
 
 
+def died(job, error):
+    """Whether a job ran out of memory on a small device, which is what is asked of it there."""
+    import torch
+
+    import bench
+
+    is_out_of_memory = isinstance(error, torch.OutOfMemoryError) and "device_mb" in job
+    if is_out_of_memory:
+        bench.session.died()
+    return is_out_of_memory
+
+
 def run(job):
     """Run a job to its end, in a process of its own."""
+    os.setsid()
     log = os.open(job["out"] + ".log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -116,9 +156,9 @@ def run(job):
     try:
         code, names = start(job)
         exec(code, names)  # noqa: S102
-    except BaseException:  # noqa: BLE001
+    except BaseException as error:  # noqa: BLE001
         traceback.print_exc()
-        status = 1
+        status = 0 if died(job, error) else 1
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
@@ -127,13 +167,14 @@ def run(job):
 def wait_for(child):
     """The exit status of a child, which is ended when its time is over."""
     ends = time.monotonic() + LIMIT_S
-    while time.monotonic() < ends:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return status
+    done = status = 0
+    while not done and time.monotonic() < ends:
         time.sleep(0.02)
-    os.kill(child, signal.SIGKILL)
-    return os.waitpid(child, 0)[1]
+        done, status = os.waitpid(child, os.WNOHANG)
+    # What it started goes, too.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    return status if done else os.waitpid(child, 0)[1]
 
 
 def main():

@@ -15,6 +15,7 @@ class Session:
         self.out = None
         self.facts = {}
         self.begun = self.ended = False
+        self.optimizer_steps = 0
 
     def open(self, out, profile):
         """Set where to write; without a profile only peaks are measured."""
@@ -29,16 +30,35 @@ class Session:
             torch.cuda.reset_peak_memory_stats()
         if self.profile:
             self.profile.start()
+            self.profile.dump_on_oom()
 
     def declare(self, facts, options):
         """Keep what a program says about itself."""
         self.facts.update(describe(facts, options))
 
+    def count_steps(self):
+        """Count how often an optimizer has stepped."""
+        from torch.optim.optimizer import register_optimizer_step_post_hook
+
+        def stepped(*_):
+            self.optimizer_steps += 1
+
+        register_optimizer_step_post_hook(stepped)
+
+    def died(self):
+        """Write that memory ran out; what was recorded was dumped then."""
+        self.facts["died"] = True
+        self.end()
+
     def done(self):
         """Dump, and write what was declared beside it."""
-        if self.ended:
-            return
+        if not self.ended:
+            self.end()
+
+    def end(self):
+        """Write peaks, and what was recorded."""
         self.ended = True
+        self.facts["optimizer_steps"] = self.optimizer_steps
         stats = dict(torch.cuda.memory_stats())
         self.facts["peak"] = {
             "requested": stats["requested_bytes.all.peak"],
@@ -47,7 +67,10 @@ class Session:
         }
         if self.profile:
             self.profile.extra.update(self.facts)
-            self.profile.dump()
+            if self.profile.dumped:
+                self.profile.write_facts()
+            else:
+                self.profile.dump()
         else:
             with open(self.out + ".facts", "w") as file:
                 json.dump(self.facts, file, indent=1, default=str)

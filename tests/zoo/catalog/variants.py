@@ -24,9 +24,9 @@ OTHER_OPTIMIZERS = {
 
 
 def batches(base):
-    """A half and a quarter of the batch, with as many more of them for a step."""
+    """A half, a quarter and an eighth of the batch, with as many more of them for a step."""
     batch, parts = base.options["batch"], base.options.get("accumulate", 1)
-    for name, share in (("half-batch", 2), ("quarter-batch", 4)):
+    for name, share in (("half-batch", 2), ("quarter-batch", 4), ("eighth-batch", 8)):
         if batch % share == 0:
             kept = base.options.get("evaluation_batch", batch)
             yield name, {"batch": batch // share, "accumulate": parts * share, "evaluation_batch": kept}
@@ -43,7 +43,7 @@ def of_both(base):
 
 def of_forward(base):
     """What changes how a model is run that is not trained: fewer samples at a time."""
-    for name, share in (("half-batch", 2), ("quarter-batch", 4)):
+    for name, share in (("half-batch", 2), ("quarter-batch", 4), ("eighth-batch", 8)):
         if base.options["batch"] % share == 0:
             yield name, {"batch": base.options["batch"] // share}
 

@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -32,7 +32,7 @@ class Net(nn.Module):
     def forward(self, x, edge_index):
         x = self.inp(x)
         for i, conv in enumerate(self.convs):
-            if options.checkpoint == "all" or (options.checkpoint == "half" and i % 2 == 0):
+            if chosen(options.checkpoint, i):
                 x = checkpoint(conv, x, edge_index, use_reentrant=False)
             else:
                 x = conv(x, edge_index)

@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch.utils.checkpoint import checkpoint
 
 D, H, T, V, N = 640, 10, 512, 16384, 8
@@ -39,7 +39,7 @@ def layer(p, x):
 def forward(params, ids):
     x = F.embedding(ids, params["wte"]) + params["wpe"]
     for i, p in enumerate(params["layers"]):
-        if options.checkpoint == "all" or (options.checkpoint == "half" and i % 2 == 0):
+        if chosen(options.checkpoint, i):
             x = checkpoint(layer, p, x, use_reentrant=False)
         else:
             x = layer(p, x)

@@ -4,7 +4,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -55,7 +55,7 @@ class GPT(nn.Module):
     def hidden(self, ids):
         x = self.token(ids) + self.position(torch.arange(ids.shape[1], device=ids.device))
         for i, block in enumerate(self.blocks):
-            if options.checkpoint == "all" or options.checkpoint == "half" and i % 2 == 0:
+            if chosen(options.checkpoint, i):
                 x = checkpoint(block, x, use_reentrant=False)
             else:
                 x = block(x)

@@ -1,7 +1,7 @@
 """A GPT whose blocks are an nn.Sequential, in functions of a script with a main."""
 
 import torch
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
@@ -93,7 +93,7 @@ def get_batch(n):
 def main():
     model = BigramLanguageModel(8192)
     for i, block in enumerate(model.blocks):
-        block.saves = options.checkpoint == "all" or (options.checkpoint == "half" and i % 2 == 0)
+        block.saves = chosen(options.checkpoint, i)
     m = model.to("cuda", precision(options))
     optimizer = make_optimizer(m.parameters(), options.optimizer)
     for iteration in range(options.steps):

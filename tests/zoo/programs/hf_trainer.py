@@ -26,8 +26,8 @@ class Tokens(torch.utils.data.Dataset):
 
 task = tasks.make(options)
 model = task.model.to(torch.bfloat16) if options.bf16 else task.model
-if options.checkpoint == "half":
-    task.set_checkpoints("half")
+if options.checkpoint not in ("none", "all"):
+    task.set_checkpoints(options.checkpoint)
 arguments = TrainingArguments(
     output_dir="/tmp/zoo_trainer",
     max_steps=options.steps,

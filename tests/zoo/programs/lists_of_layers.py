@@ -1,7 +1,7 @@
 """A model in one class: a list for each kind of layer, and one long forward."""
 
 import torch
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch import nn
 from torch.nn import functional as F
 
@@ -38,7 +38,7 @@ class Net(nn.Module):
     def forward(self, ids):
         x = self.emb(ids)
         for i in range(N):
-            if options.checkpoint == "all" or (options.checkpoint == "half" and i % 2 == 0):
+            if chosen(options.checkpoint, i):
                 x = torch.utils.checkpoint.checkpoint(self.part, i, x, use_reentrant=False)
             else:
                 x = self.part(i, x)

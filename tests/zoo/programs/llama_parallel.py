@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -80,7 +80,7 @@ class LM(nn.Module):
     def forward(self, tokens):
         h = self.tok_embeddings(tokens)
         for i, layer in enumerate(self.layers):
-            if options.checkpoint == "all" or (options.checkpoint == "half" and i % 2 == 0):
+            if chosen(options.checkpoint, i):
                 h = checkpoint(layer, h, self.cos, self.sin, use_reentrant=False)
             else:
                 h = layer(h, self.cos, self.sin)

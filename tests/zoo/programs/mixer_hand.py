@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -39,7 +39,7 @@ class Mixer(nn.Module):
     def forward(self, x):
         x = self.stem(x).flatten(2).mT
         for i, layer in enumerate(self.layers):
-            saves = options.checkpoint == "all" or (options.checkpoint == "half" and i % 2 == 0)
+            saves = chosen(options.checkpoint, i)
             x = checkpoint(layer, x, use_reentrant=False) if saves else layer(x)
         return self.head(x.mean(1))
 

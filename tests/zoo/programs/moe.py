@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -55,7 +55,7 @@ class Model(nn.Module):
     def forward(self, ids):
         x = self.embed_tokens(ids)
         for i, layer in enumerate(self.layers):
-            if options.checkpoint == "all" or (options.checkpoint == "half" and i % 2 == 0):
+            if chosen(options.checkpoint, i):
                 x = checkpoint(layer, x, use_reentrant=False)
             else:
                 x = layer(x)

@@ -1,7 +1,7 @@
 """A masked language model with norms after the residual, and nn.MultiheadAttention."""
 
 import torch
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -33,7 +33,7 @@ class Encoder(nn.Module):
     def forward(self, tokens):
         x = self.embedding(tokens) + self.pos
         for index, block in enumerate(self.blocks):
-            if options.checkpoint == "all" or (options.checkpoint == "half" and not index % 2):
+            if chosen(options.checkpoint, index):
                 x = checkpoint(block, x, use_reentrant=False)
             else:
                 x = block(x)

@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -40,7 +40,7 @@ class Experiment:
     def predict(self, x):
         x = F.relu(self.stem(x))
         for i, unit in enumerate(self.units):
-            if options.checkpoint == "all" or (options.checkpoint == "half" and i % 2 == 0):
+            if chosen(options.checkpoint, i):
                 x = checkpoint(unit, x, use_reentrant=False)
             else:
                 x = unit(x)

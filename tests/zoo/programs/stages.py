@@ -1,7 +1,7 @@
 """A hierarchical transformer: stages of residual wrappers, with merging of patches between them."""
 
 import torch
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -60,7 +60,7 @@ class Stage(nn.Module):
             b, n, d = x.shape
             x = self.merge(x.reshape(b, n // 2, 2 * d))
         for i, layer in enumerate(self.blocks):
-            if options.checkpoint == "all" or (options.checkpoint == "half" and i % 2 == 0):
+            if chosen(options.checkpoint, i):
                 x = checkpoint(layer, x, use_reentrant=False)
             else:
                 x = layer(x)

@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -31,7 +31,7 @@ class Tower(nn.Module):
     def forward(self, x):
         x = self.stem(x)
         for i, layer in enumerate(self.layers):
-            if options.checkpoint == "all" or (options.checkpoint == "half" and i % 2 == 0):
+            if chosen(options.checkpoint, i):
                 x = checkpoint(layer, x, use_reentrant=False)
             else:
                 x = layer(x)

@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from einops import rearrange, repeat
 from einops.layers.torch import Rearrange
 from torch import nn
@@ -59,7 +59,7 @@ class Transformer(nn.Module):
 
     def forward(self, x):
         for i, (attn, ff) in enumerate(self.layers):
-            if options.checkpoint == "all" or (options.checkpoint == "half" and i % 2 == 0):
+            if chosen(options.checkpoint, i):
                 x = checkpoint(self.layer, i, x, use_reentrant=False)
             else:
                 x = attn(x) + x

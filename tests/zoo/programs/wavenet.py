@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from bench import autocast, declare, done, make_optimizer, options, precision, step
+from bench import autocast, chosen, declare, done, make_optimizer, options, precision, step
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -33,7 +33,7 @@ class WaveNet(nn.Module):
     def forward(self, codes):
         x, total = self.first(codes).transpose(1, 2), 0
         for i, layer in enumerate(self.layers):
-            if options.checkpoint == "all" or (options.checkpoint == "half" and i % 2 == 0):
+            if chosen(options.checkpoint, i):
                 x, s = checkpoint(layer, x, use_reentrant=False)
             else:
                 x, s = layer(x)

@@ -1,4 +1,4 @@
-//! `remedies`: the predictions of `oomscope remedies`.
+//! `fixes`: the predictions of `oomscope fixes`.
 
 use crate::cli::mcp::call::Call;
 use crate::cli::mcp::parameter::{Kind, Parameter};
@@ -9,9 +9,9 @@ use crate::remedies::predict;
 use std::io::Write;
 
 pub(in crate::cli::mcp) const TOOL: Tool = Tool {
-    name: "remedies",
-    about: "What changes to the program would have saved: another optimizer, checkpointing, allocator settings and more, each with \
-            the peak that would have followed, simulated. Takes seconds for large snapshots. The JSON of 'oomscope remedies'",
+    name: "fixes",
+    about: "Which changes to the program make it fit, the cheapest first (plans): another optimizer, checkpointing, smaller batches, \
+            allocator settings and more, each with its price and the peak that would follow, simulated. Takes seconds for large snapshots. The JSON of 'oomscope fixes'",
     parameters: &[
         FILE,
         DEVICE,
@@ -20,6 +20,11 @@ pub(in crate::cli::mcp) const TOOL: Tool = Tool {
             "only",
             Kind::Text,
             "Only these, by their ids with commas between; '+' tries several at once: sgd,sgd+zero-grad-none",
+        ),
+        Parameter::optional(
+            "allow",
+            Kind::Text,
+            "Pay no other prices than these, with commas between: work, numbers, host, devices",
         ),
     ],
     answer,
@@ -31,5 +36,5 @@ fn answer(call: &Call<'_>, out: &mut dyn Write) -> Result<(), Refusal> {
     let goes_on = |_, _| !call.progress.is_cancelled();
     let opened = call.open(&file)?;
     let notice = |text: &str| call.remark(text);
-    Ok(remedies::write(out, &args, &opened, &|scene, only| predict(scene, only, &goes_on), &notice)?)
+    Ok(remedies::write(out, &args, &opened, &|scene, wish| predict(scene, wish, &goes_on), &notice)?)
 }

@@ -1,0 +1,48 @@
+//! Whether a change is enough: for good, and even if it is off as far as it may be.
+
+use super::One;
+use crate::remedies::leaks::Leak;
+use crate::remedies::offer::Offer;
+use crate::remedies::tried::Tried;
+use crate::remedies::validator::{Outlasting, Recorded};
+
+/// What a change must do to be enough for a program that does not fit.
+pub(in crate::remedies) struct Enough<'s, 'r> {
+    recorded: Recorded<'s, 'r>,
+    /// The leak that it has to stop.
+    leak: Option<Leak<'s>>,
+    outlasting: Outlasting<'s, 'r>,
+}
+
+impl<'s, 'r> Enough<'s, 'r> {
+    pub(in crate::remedies) fn of(recorded: Recorded<'s, 'r>) -> Self {
+        let Recorded { scene, program, .. } = recorded;
+        // Where the step is known to its end, so is what grows.
+        let leak = scene.projected.is_err().then(|| Leak::of(scene, program)).flatten();
+        Self { recorded, leak, outlasting: Outlasting::of(recorded) }
+    }
+
+    /// Whether the program needs more with each iteration.
+    pub(super) fn has_growth(&self) -> bool {
+        self.leak.is_some() || self.recorded.baseline.growth.is_some()
+    }
+
+    /// Whether what fits goes on to: it stops what grows, and does more than get past a request that failed, which may fail at
+    /// the next.
+    pub(super) fn lasts(&self, (combination, tried): &One<'_, '_>) -> bool {
+        tried.growth.is_none()
+            && self.leak.as_ref().is_none_or(|leak| leak.is_stopped_by(combination))
+            && self.outlasting.has(tried)
+    }
+
+    /// Whether it fits even if it is off as far as it may be.
+    pub(super) fn is_sure(&self, (combination, tried): &One<'_, '_>) -> bool {
+        is_sure(&self.recorded, combination, tried)
+    }
+}
+
+/// Whether what was tried fits even if it is off as far as it may be.
+pub(super) fn is_sure(recorded: &Recorded<'_, '_>, combination: &[&Offer<'_>], tried: &Tried) -> bool {
+    let off = recorded.error(combination).unwrap_or(0.0) * tried.figures.peak_reserved as f64;
+    tried.fits() == Some(true) && tried.margin.is_some_and(|margin| off <= margin as f64)
+}

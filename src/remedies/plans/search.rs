@@ -1,0 +1,218 @@
+//! The search for plans among degrees and combinations of what was tried alone.
+
+use super::enough::is_sure;
+use super::{One, cheaper, is_better};
+use crate::remedies::offer::{Combination, Offer, Part};
+use crate::remedies::predict::Trials;
+use crate::remedies::tried::changed;
+use crate::remedies::validator::{Failed, Recorded};
+use crate::simulator::Profile;
+use rayon::prelude::*;
+
+/// As many remedies together make a plan, at most.
+const MOST_TOGETHER: usize = 3;
+
+/// Replays of as many events in all, at most: some seconds.
+const EVENTS: usize = 20_000_000;
+
+/// Replays, at least and at most.
+const REPLAYS: (usize, usize) = (8, 160);
+
+/// As many are tried at once, before it is asked again what is still worth it.
+const AT_ONCE: usize = 8;
+
+/// Something to do: one remedy, or the degrees of one, the lowest first.
+struct Choice<'o, 'a> {
+    degrees: Vec<&'o Offer<'a>>,
+    /// What the furthest of them needs in each stretch.
+    profile: Profile,
+    /// Whether it was tried alone.
+    is_tried: bool,
+}
+
+impl Choice<'_, '_> {
+    fn part(&self) -> Option<Part> {
+        self.degrees.first().map(|offer| offer.part)
+    }
+}
+
+/// Several of them, each for another part of the program.
+type Candidate<'c, 'o, 'a> = Vec<&'c Choice<'o, 'a>>;
+
+/// Find further changes that surely fit: the lowest degree of a remedy that has many, alone and with others, and several together.
+///
+/// They are tried from the cheapest on. Nothing is tried that a plan makes needless, or of which the parts together would not save
+/// enough, each what it saves alone: together, they mostly save less.
+pub(in crate::remedies) fn search<'o, 'a>(
+    trials: &Trials<'_, '_>,
+    rungs: &'o [Offer<'a>],
+    tried: &[One<'o, 'a>],
+) -> Vec<One<'o, 'a>> {
+    let recorded = trials.recorded;
+    let Some(limit) = recorded.baseline.limit_bytes else { return Vec::new() };
+    let choices = choices(&recorded, rungs, tried);
+    let mut candidates = candidates(&choices);
+    candidates.sort_by(|a, b| cheaper(&first(a), &first(b)));
+    let baseline = &recorded.baseline.profile;
+    let may_fit = |candidate: &Candidate<'_, '_, '_>| {
+        let together = candidate.iter().fold(baseline.clone(), |all, one| all.with(&one.profile, baseline));
+        together.peak_bytes() <= limit
+    };
+    let mut sure: Vec<Combination<'o, 'a>> = tried
+        .iter()
+        .filter(|one| is_plan(&recorded, one))
+        .map(|(combination, _)| combination.clone())
+        .collect();
+    let mut found = Vec::new();
+    let mut replays = (EVENTS / recorded.program.timeline().events.len().max(1)).clamp(REPLAYS.0, REPLAYS.1);
+    let mut open = candidates.into_iter().filter(may_fit).peekable();
+    while 0 < replays && open.peek().is_some() {
+        let is_open = |candidate: &Candidate<'_, 'o, 'a>| {
+            let first = first(candidate);
+            !sure.iter().any(|plan| is_better(plan, &first))
+        };
+        let group: Vec<Candidate<'_, 'o, 'a>> =
+            open.by_ref().filter(is_open).take(AT_ONCE.min(replays)).collect();
+        replays = replays.saturating_sub(group.iter().map(|candidate| replays_of(candidate)).sum());
+        let settled = group.into_par_iter().map(|candidate| settled(trials, &candidate)).collect::<Vec<_>>();
+        for one in settled.into_iter().flatten().filter(|one| is_plan(&recorded, one)) {
+            sure.push(one.0.clone());
+            found.push(one);
+        }
+    }
+    found
+}
+
+/// The lowest degree with which some remedies surely fit together; `None` if no degree does.
+pub(in crate::remedies) fn lowest<'o, 'a>(
+    trials: &Trials<'_, '_>,
+    others: &[&'o Offer<'a>],
+    rungs: &[&'o Offer<'a>],
+) -> Option<One<'o, 'a>> {
+    let recorded = trials.recorded;
+    let attempt = |rung: &'o Offer<'a>| {
+        let combination = in_order(others, rung);
+        let one = trials.one(combination)?;
+        is_plan(&recorded, &one).then_some(one)
+    };
+    // Of more than half of them, less may be known.
+    let (mut low, mut best) = (0, None);
+    let mut high = rungs.len();
+    for most in [rungs.len(), rungs.len().div_ceil(2)] {
+        if best.is_none()
+            && let Some(rung) = most.checked_sub(1).and_then(|index| rungs.get(index))
+        {
+            (best, high) = (attempt(rung), most);
+        }
+    }
+    let mut best = best?;
+    while low + 1 < high {
+        let middle = low.midpoint(high);
+        match attempt(rungs[middle - 1]) {
+            Some(one) => (best, high) = (one, middle),
+            None => low = middle,
+        }
+    }
+    Some(best)
+}
+
+/// What became of a candidate: of several degrees, the lowest that surely fits.
+fn settled<'o, 'a>(trials: &Trials<'_, '_>, candidate: &Candidate<'_, 'o, 'a>) -> Option<One<'o, 'a>> {
+    let (with_degrees, alone): (Vec<&Choice<'o, 'a>>, Vec<&Choice<'o, 'a>>) =
+        candidate.iter().copied().partition(|choice| 1 < choice.degrees.len());
+    let mut others: Combination<'o, 'a> =
+        alone.iter().flat_map(|choice| choice.degrees.iter().copied()).collect();
+    others.sort_by_key(|offer| offer.place);
+    match with_degrees.first() {
+        Some(choice) => lowest(trials, &others, &choice.degrees),
+        None => trials.one(others),
+    }
+}
+
+/// As many replays are needed for a candidate, at most.
+fn replays_of(candidate: &Candidate<'_, '_, '_>) -> usize {
+    candidate.iter().map(|choice| choice.degrees.len().max(1).ilog2() as usize).sum::<usize>() + 1
+}
+
+/// A rung among other remedies, in the order in which they are applied.
+fn in_order<'o, 'a>(others: &[&'o Offer<'a>], rung: &'o Offer<'a>) -> Combination<'o, 'a> {
+    let mut all: Combination<'o, 'a> = others.iter().copied().chain([rung]).collect();
+    all.sort_by_key(|offer| offer.place);
+    all
+}
+
+/// The cheapest that a candidate may come to.
+fn first<'o, 'a>(candidate: &Candidate<'_, 'o, 'a>) -> Combination<'o, 'a> {
+    candidate.iter().filter_map(|choice| choice.degrees.first().copied()).collect()
+}
+
+/// Whether what was tried surely fits, and is no bound.
+fn is_plan(recorded: &Recorded<'_, '_>, one: &One<'_, '_>) -> bool {
+    is_sure(recorded, &one.0, &one.1) && !recorded.fails(Failed::Bound, one)
+}
+
+/// What may be a part of a plan: each remedy that changes something and is no bound, of settings the best; degrees in place of
+/// others for the same part.
+fn choices<'o, 'a>(
+    recorded: &Recorded<'_, '_>,
+    rungs: &'o [Offer<'a>],
+    tried: &[One<'o, 'a>],
+) -> Vec<Choice<'o, 'a>> {
+    let mut all: Vec<Choice<'o, 'a>> = Vec::new();
+    for degrees in rungs.chunk_by(|a, b| a.id == b.id) {
+        if let Some(last) = degrees.last() {
+            let profile = changed(recorded.program, &[last]).sums().1;
+            all.push(Choice { degrees: degrees.iter().collect(), profile, is_tried: false });
+        }
+    }
+    let has_degrees: Vec<Option<Part>> =
+        all.iter().filter(|choice| 1 < choice.degrees.len()).map(Choice::part).collect();
+    let before = recorded.baseline;
+    let best_setting = tried
+        .iter()
+        .filter(|(offers, tried)| {
+            is_of(offers, Part::Settings) && tried.figures.peak_reserved < before.figures.peak_reserved
+        })
+        .min_by_key(|(_, tried)| tried.figures.peak_reserved);
+    let others = tried.iter().filter(|one| {
+        let (offers, tried) = one;
+        offers.len() == 1
+            && !is_of(offers, Part::Settings)
+            && !has_degrees.contains(&offers.first().map(|offer| offer.part))
+            && tried.profile != before.profile
+            && !recorded.fails(Failed::Bound, one)
+    });
+    all.extend(others.chain(best_setting).map(|(offers, tried)| Choice {
+        degrees: offers.clone(),
+        profile: tried.profile.clone(),
+        is_tried: true,
+    }));
+    all
+}
+
+fn is_of(offers: &Combination<'_, '_>, part: Part) -> bool {
+    offers.iter().any(|offer| offer.part == part)
+}
+
+/// Degrees alone, and all twos and threes of different parts.
+fn candidates<'c, 'o, 'a>(choices: &'c [Choice<'o, 'a>]) -> Vec<Candidate<'c, 'o, 'a>> {
+    let mut all: Vec<(usize, Candidate<'c, 'o, 'a>)> = vec![(0, Vec::new())];
+    let mut at = 0;
+    while let Some((next, candidate)) = all.get(at).cloned() {
+        at += 1;
+        if candidate.len() == MOST_TOGETHER {
+            continue;
+        }
+        for (index, choice) in choices.iter().enumerate().skip(next) {
+            if candidate.iter().all(|other| other.part() != choice.part()) {
+                let mut larger = candidate.clone();
+                larger.push(choice);
+                all.push((index + 1, larger));
+            }
+        }
+    }
+    let is_new = |candidate: &Candidate<'_, '_, '_>| {
+        1 < candidate.len() || candidate.iter().any(|choice| !choice.is_tried)
+    };
+    all.into_iter().map(|(_, candidate)| candidate).filter(is_new).collect()
+}

@@ -1,0 +1,107 @@
+//! What fixes of A promised, and what B took.
+
+use super::ComparisonReport;
+use super::tables::{TitledTable, number, part, text};
+use crate::remedies::{Prediction, Trust};
+use crate::report::diagnosis::Cell;
+use crate::report::remedies::remedy_basis;
+use crate::units;
+use serde::Serialize;
+
+/// As many promises are listed, at most, where none is named: those that come nearest to what B took.
+const MOST: usize = 5;
+
+/// What was promised of A.
+#[derive(Debug, Default)]
+pub struct Promises {
+    /// The fixes, with what was predicted of them.
+    pub fixes: Vec<Prediction>,
+    /// Whether they were named, as those that made B of A.
+    pub are_named: bool,
+}
+
+/// A promise, and what came of it.
+#[derive(Serialize)]
+pub(super) struct PromiseRecord {
+    id: String,
+    title: String,
+    is_named: bool,
+    peak_requested: u64,
+    peak_reserved: u64,
+    error: Option<f64>,
+    fits: Option<bool>,
+    took_requested: i64,
+    took_reserved: i64,
+    failed: bool,
+    kept: Option<bool>,
+}
+
+/// All promises, those that come nearest to what B took first.
+pub(super) fn promises(report: &ComparisonReport<'_>) -> Vec<PromiseRecord> {
+    let took = report.comparison.figures[1];
+    let failed = !report.sides[1].timeline.ooms.is_empty();
+    let far = |fix: &&Prediction| took.peak.1.abs_diff(signed(fix.figures.peak_requested));
+    // A bound promises nothing.
+    let is_told = |fix: &&Prediction| report.promises.are_named || fix.basis == Trust::Simulated;
+    let mut fixes: Vec<&Prediction> = report.promises.fixes.iter().filter(is_told).collect();
+    fixes.sort_by_key(far);
+    let record = |fix: &Prediction| PromiseRecord {
+        id: fix.id.clone(),
+        title: fix.title.clone(),
+        is_named: report.promises.are_named,
+        peak_requested: fix.figures.peak_requested,
+        peak_reserved: fix.figures.peak_reserved,
+        error: fix.error,
+        fits: fix.fits,
+        took_requested: took.peak.1,
+        took_reserved: took.reserved_peak.1,
+        failed,
+        kept: is_kept(fix, took.peak.1, failed),
+    };
+    fixes.into_iter().map(record).collect()
+}
+
+/// Whether a program took as much as was promised, as far as that may be off, and did not fail if it was said to fit; `None` where
+/// nothing was promised.
+fn is_kept(fix: &Prediction, took: i64, failed: bool) -> Option<bool> {
+    let promised = signed(fix.figures.peak_requested);
+    let off = took.abs_diff(promised) as f64;
+    let error = fix.error.filter(|_| fix.basis == Trust::Simulated)?;
+    // Whole bytes of allocations are rounded up where their sizes are scaled.
+    let is_near = off <= (error * promised as f64).max(f64::from(1 << 10));
+    Some(if failed { fix.fits == Some(false) } else { is_near && fix.fits != Some(false) })
+}
+
+fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// The table of promises, if there are any.
+pub(super) fn table(report: &ComparisonReport<'_>) -> Option<TitledTable> {
+    let all = promises(report);
+    let took = all.first()?.took_requested;
+    let most = if report.promises.are_named { all.len() } else { MOST };
+    let row = |promise: &PromiseRecord| {
+        let fix = report.promises.fixes.iter().find(|fix| fix.id == promise.id);
+        let change = took.saturating_sub(signed(promise.peak_requested));
+        let share = 100.0 * change as f64 / promise.peak_requested.max(1) as f64;
+        let kept = promise.kept.map_or("a bound", |kept| if kept { "kept" } else { "not kept" });
+        vec![
+            Cell::Plain(promise.id.clone()),
+            Cell::Number(units::bytes(signed(promise.peak_requested))),
+            Cell::Plain(fix.map(remedy_basis).unwrap_or_default()),
+            Cell::Number(if promise.failed { "failed".to_owned() } else { units::bytes(took) }),
+            Cell::Number(if promise.failed { String::new() } else { format!("{share:+.1} %") }),
+            Cell::Plain(kept.to_owned()),
+        ]
+    };
+    let rows = all.iter().take(most).map(row).collect();
+    let columns =
+        vec![text("fix"), number("promised"), text("as"), number("B took"), number("off"), text("")];
+    let remark = if report.promises.are_named {
+        "Peaks of requested bytes."
+    } else {
+        "Peaks of requested bytes, the nearest first. Which change was made does not show: name it with --fix."
+    };
+    Some(part("What the fixes of A promised", columns, rows, Some(remark.to_owned())))
+}
