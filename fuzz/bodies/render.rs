@@ -6,7 +6,7 @@ use oomscope::analysis::filter::{Filter, Prepared};
 use oomscope::analysis::{Attribution, Direction, Measure, TreeOptions, UserRules};
 use oomscope::draw::picture::{Selected, view_of};
 use oomscope::draw::segment_map::MapLook;
-use oomscope::draw::{Axis, BandColors, ColorBy, Coloring, Palette};
+use oomscope::draw::{Axis, BandColors, ColorBy, Coloring, Future, Palette};
 use oomscope::export::{Filtered, Format, PictureKind, PictureSpec, StacksView};
 use oomscope::model::{Moment, Recording};
 use std::sync::Arc;
@@ -57,11 +57,12 @@ fn spec(kind: PictureKind, choices: &mut Choices<'_>, recording: &Recording) -> 
     });
     let measure = if after < until { Measure::Allocated { after, until } } else { Measure::Live { at } };
     let direction = if after < at { Direction::CalleesFirst } else { Direction::CallersFirst };
+    let future = Future { requested: vec![i64::from(last), i64::MAX, 0] };
     PictureSpec {
         recording: recording.clone(),
         name: "fuzz".to_owned(),
         kind,
-        view: view_of(timeline, axis, (after < until).then_some([after, until])),
+        view: view_of(timeline, axis, &future, (after < until).then_some([after, until])),
         coloring: Arc::new(coloring.with_attribution(Arc::clone(&attribution))),
         filter,
         attribution: Some(attribution),
@@ -78,6 +79,7 @@ fn spec(kind: PictureKind, choices: &mut Choices<'_>, recording: &Recording) -> 
             zoom: Vec::new(),
             search: "t".to_owned(),
         },
+        future: Arc::new(future),
         capacity: None,
         palette,
     }

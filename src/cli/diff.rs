@@ -134,10 +134,11 @@ fn wanted(text: &str) -> Result<Wanted, String> {
     Wanted::parse(text).map_err(|error| error.to_string())
 }
 
-/// What the fixes of A promised: of the one that is named or, where A failed and B is another run, of all.
+/// What the fixes of A promised: of the one that is named or, where A failed and B is another run that did not, of all.
 fn promises(args: &DiffArgs, [a, b]: &[Side<'_>; 2]) -> Promises {
     let Side { snapshot, timeline, attribution, .. } = *a;
-    let is_asked = args.fix.is_some() || (args.b.is_some() && !timeline.ooms.is_empty());
+    let has_failed = |side: &Side<'_>| !side.timeline.ooms.is_empty();
+    let is_asked = args.fix.is_some() || (args.b.is_some() && has_failed(a) && !has_failed(b));
     if !is_asked || [a, b].iter().any(|side| !can_be_simulated(side.timeline)) {
         return Promises::default();
     }

@@ -6,7 +6,12 @@ use crate::draw::software::Pixels;
 use crate::model::Timeline;
 
 pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
-    let picture =
-        CurvesPicture { timeline, view: spec.view, capacity: spec.capacity(timeline), cursor: spec.cursor() };
+    let picture = CurvesPicture {
+        timeline,
+        view: spec.view,
+        future: &spec.future,
+        capacity: spec.capacity(timeline),
+        cursor: spec.cursor(),
+    };
     picture.paint(sheet, &spec.page(timeline, curves_legend(timeline, &spec.view, sheet.palette)))
 }

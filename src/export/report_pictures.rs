@@ -6,7 +6,7 @@ use super::spec::{PictureSpec, StacksView};
 use crate::analysis::{Attribution, Category, Direction, Measure, TreeOptions};
 use crate::draw::picture::{Selected, view_of};
 use crate::draw::segment_map::MapLook;
-use crate::draw::{Axis, BandColors, ColorBy, Coloring, Palette, Rgb};
+use crate::draw::{Axis, BandColors, ColorBy, Coloring, Future, Palette, Rgb};
 use crate::model::{Moment, Recording};
 use crate::report::{PageParts, Picture, Theme};
 use std::sync::Arc;
@@ -79,7 +79,7 @@ fn spec(
         recording: recording.clone(),
         name: name.to_owned(),
         kind: PictureKind::Timeline,
-        view: view_of(recording, Axis::Event, None),
+        view: view_of(recording, Axis::Event, &Future::default(), None),
         coloring: Arc::new(coloring.with_attribution(Arc::clone(attribution))),
         attribution: Some(Arc::clone(attribution)),
         // The page around the picture says it.
@@ -97,6 +97,7 @@ fn spec(
             zoom: Vec::new(),
             search: String::new(),
         },
+        future: Arc::default(),
         capacity: None,
         palette,
     }

@@ -5,7 +5,7 @@ use crate::analysis::filter::Matches;
 use crate::analysis::{Attribution, FrameKey, Lanes, Measure, TreeOptions, capacity, lanes, structure_lanes};
 use crate::draw::picture::{Caption, LegendEntry, LegendMark, Page, Selected, SiteList};
 use crate::draw::segment_map::MapLook;
-use crate::draw::{ArrangedRows, BlockFilter, ColorBy, ColorKey, Coloring, Palette, View};
+use crate::draw::{ArrangedRows, BlockFilter, ColorBy, ColorKey, Coloring, Future, Palette, View};
 use crate::model::{AllocId, Moment, Recording, Timeline};
 use crate::report::{self, Answer, Fix};
 use crate::units;
@@ -86,6 +86,8 @@ pub struct PictureSpec {
     pub rows: Option<ArrangedRows>,
     /// The flame graph's measure and arrangement.
     pub stacks: StacksView,
+    /// What is projected behind the recording.
+    pub future: Arc<Future>,
     /// The most bytes that the device can reserve. `None` takes it from the recording, if that shows it.
     pub capacity: Option<i64>,
     /// The theme.

@@ -47,6 +47,7 @@ fn paint(
         capacity: spec.capacity(timeline),
         cursor: spec.cursor(),
         selected: spec.selected,
+        future: &spec.future,
         sites: Some(&spec.sites(timeline)),
     };
     picture.paint(sheet, &spec.page(timeline, legend))

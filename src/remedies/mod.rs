@@ -28,6 +28,7 @@ mod scene;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod trials;
 mod tried;
 mod validator;
 mod wanted;
@@ -39,8 +40,9 @@ pub use outcome::{
     Attributed, Figures, LargestBatch, LastIteration, Postponed, Prediction, Predictions, Trust,
 };
 pub use precondition::Precondition;
-pub use predict::{Progress, predict};
+pub use predict::predict;
 pub use price::{Allowed, Payment, Price};
 pub use scene::Scene;
+pub use trials::Progress;
 pub use wanted::{UnknownId, Wanted, Wish, ids};
 pub use whole::{predict_all, predict_all_while};

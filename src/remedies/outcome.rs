@@ -173,6 +173,15 @@ pub struct Predictions {
 }
 
 impl Predictions {
+    /// How much the program as it is goes on to request behind what was recorded: the most bytes in each of some stretches that are
+    /// equally long. Empty where nothing is projected.
+    pub fn projected_bytes(&self) -> &[u64] {
+        let highest = self.curve.highest();
+        let Ok(course) = self.projected else { return &[] };
+        let first = (course.from.0 as usize * highest.len()).checked_div(self.moments as usize).unwrap_or(0);
+        highest.get(first..).unwrap_or_default()
+    }
+
     /// The cheapest change that is enough for a recorded program that does not fit.
     pub fn least(&self) -> Option<&Prediction> {
         self.remedies.get(*self.plans.first()?)

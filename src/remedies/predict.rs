@@ -9,15 +9,12 @@ use super::plans::{self, Enough, Plans};
 use super::registry::{FAMILIES, Family};
 use super::scene::Scene;
 use super::settings;
+use super::trials::{Progress, Trials};
 use super::tried::Tried;
 use super::validator::{self, Failed, Recorded};
 use super::wanted::{Wanted, Wish};
 use crate::simulator::Program;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Told how many remedies have been tried, and of how many. If it returns false, those that are still to come are left out.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
 /// Try the remedies that apply, or those of them that are wished for. Where nothing else is wished for, the best are tried in pairs,
 /// too, and plans are searched for a program that does not fit.
@@ -29,15 +26,17 @@ pub fn predict(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predic
     let recorded = Recorded { scene, program: &program, baseline: &baseline };
     let (singles, mut not_offered) = combinations(&offers, wanted);
     let pairs_to_come = if wanted.is_empty() { best::MAX_PAIRS } else { 0 };
-    let trials =
-        Trials { recorded, done: AtomicUsize::new(0), total: singles.len() + pairs_to_come, progress };
+    let trials = Trials::new(recorded, singles.len() + pairs_to_come, progress);
     let asked: Vec<String> = singles.iter().map(|combination| ids_of(combination)).collect();
     let mut all = trials.run(singles);
+    let enough = Enough::of_unfit(recorded);
     let mut without_effect = Vec::new();
     if wanted.is_empty() {
         let pairs = best::pairs(&recorded, &all);
         all.extend(trials.run(pairs));
-        all.extend(searched(&trials, &offers, &all));
+        if let Some(enough) = &enough {
+            all.extend(searched(&trials, enough, &offers, &all));
+        }
         without_effect = fold(&recorded, &mut all);
     } else {
         let is_gone = |id: &String| all.iter().all(|(combination, _)| ids_of(combination) != *id);
@@ -47,8 +46,8 @@ pub fn predict(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predic
     // What grows with each iteration fills the memory with any batch.
     let has_largest = wanted.is_empty() && baseline.growth.is_none();
     let largest_batch = has_largest.then(|| activations::largest_batch(scene, baseline.figures)).flatten();
-    progress(trials.total, trials.total);
-    Predictions { largest_batch, without_effect, ..predictions(&recorded, all, not_offered) }
+    trials.finish();
+    Predictions { largest_batch, without_effect, ..predictions(&recorded, enough.as_ref(), all, not_offered) }
 }
 
 /// Try only the remedies that save most and, if the program does not fit, settings, pairs and plans: for recordings of which few
@@ -69,25 +68,24 @@ pub(super) fn predict_best(scene: &Scene<'_>, progress: Progress<'_>) -> Predict
         wanted.extend(best::pairs(&recorded, &estimated));
     }
     wanted.extend(estimated.into_iter().take(best::BEST).map(|(combination, _)| combination));
-    let trials = Trials { recorded, done: AtomicUsize::new(0), total: wanted.len(), progress };
-    predictions(&recorded, trials.run(wanted), Vec::new())
+    let trials = Trials::new(recorded, wanted.len(), progress);
+    let enough = Enough::of_unfit(recorded);
+    predictions(&recorded, enough.as_ref(), trials.run(wanted), Vec::new())
 }
 
 /// What the search for plans finds besides what was tried.
 fn searched<'o, 'a>(
     trials: &Trials<'_, '_>,
+    enough: &Enough<'_, '_>,
     offers: &'o Offers<'a>,
     tried: &[(Combination<'o, 'a>, Tried)],
 ) -> Vec<(Combination<'o, 'a>, Tried)> {
-    if trials.recorded.baseline.fits() != Some(false) {
-        return Vec::new();
-    }
     let is_known = |found: &Combination<'_, '_>| {
         tried.iter().any(|(known, _)| {
             known.len() == found.len() && known.iter().zip(found).all(|(a, b)| a.place == b.place)
         })
     };
-    let found = plans::search(trials, &offers.rungs, tried);
+    let found = plans::search(trials, enough, &offers.rungs, tried);
     found.into_iter().filter(|(combination, _)| !is_known(combination)).collect()
 }
 
@@ -130,6 +128,7 @@ fn fold(recorded: &Recorded<'_, '_>, all: &mut Vec<(Combination<'_, '_>, Tried)>
 /// What was tried, best first.
 fn predictions(
     recorded: &Recorded<'_, '_>,
+    enough: Option<&Enough<'_, '_>>,
     mut all: Vec<(Combination<'_, '_>, Tried)>,
     not_offered: Vec<String>,
 ) -> Predictions {
@@ -138,11 +137,8 @@ fn predictions(
         let Figures { peak_requested, peak_allocated, peak_reserved } = tried.figures;
         (peak_requested, peak_reserved, peak_allocated, combination.len())
     });
-    let Plans { plans, postpones } = if baseline.fits() == Some(false) {
-        Plans::of(recorded, &Enough::of(*recorded), &all)
-    } else {
-        Plans::default()
-    };
+    let chosen = enough.map(|enough| Plans::of(recorded, enough, &all));
+    let Plans { plans, postpones } = chosen.unwrap_or_default();
     let remedies: Vec<Prediction> = all.iter().map(|one| prediction(recorded, one)).collect();
     Predictions {
         best: if plans.is_empty() { best::few(baseline, &remedies) } else { plans.clone() },
@@ -160,45 +156,6 @@ fn predictions(
         largest_batch: None,
         without_effect: Vec::new(),
         not_offered,
-    }
-}
-
-/// Trials of many combinations.
-pub(super) struct Trials<'s, 'r> {
-    pub(super) recorded: Recorded<'s, 'r>,
-    done: AtomicUsize,
-    total: usize,
-    progress: Progress<'s>,
-}
-
-impl Trials<'_, '_> {
-    /// Try combinations, in parallel. The outcomes are in the same order.
-    fn run<'o, 'a>(&self, combinations: Vec<Combination<'o, 'a>>) -> Vec<(Combination<'o, 'a>, Tried)> {
-        let attempt = |combination: Combination<'o, 'a>| {
-            let tried = self.one(combination);
-            self.done.fetch_add(1, Ordering::Relaxed);
-            self.is_wanted();
-            tried
-        };
-        combinations.into_par_iter().filter_map(attempt).collect()
-    }
-
-    /// Try a combination; `None` if its prediction cannot be, or none is wanted any more.
-    pub(super) fn one<'o, 'a>(
-        &self,
-        combination: Combination<'o, 'a>,
-    ) -> Option<(Combination<'o, 'a>, Tried)> {
-        if !self.is_wanted() {
-            return None;
-        }
-        let Recorded { scene, program, baseline } = self.recorded;
-        let tried = Tried::of(scene, program, baseline, &combination);
-        Some((combination, tried)).filter(|one| !self.recorded.fails(Failed::Dropped, one))
-    }
-
-    /// Say how many were tried, and ask whether to go on.
-    fn is_wanted(&self) -> bool {
-        (self.progress)(self.done.load(Ordering::Relaxed).min(self.total), self.total)
     }
 }
 

@@ -1,8 +1,9 @@
 //! All remedies of one device, for callers that want no details.
 
 use super::outcome::Predictions;
-use super::predict::{Progress, predict, predict_best};
+use super::predict::{predict, predict_best};
 use super::scene::Scene;
+use super::trials::Progress;
 use super::wanted::Wish;
 use crate::analysis::Attribution;
 use crate::model::{DeviceId, Snapshot, Timeline};

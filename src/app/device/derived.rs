@@ -15,7 +15,7 @@ use crate::app::work::memo::Memo;
 use crate::app::work::setup::Setup;
 use crate::app::work::worker::WorkMode;
 use crate::diagnosis::{Advice, DiagnosisRequest, FindingId};
-use crate::draw::{BandColors, ColorBy, Coloring, Palette};
+use crate::draw::{BandColors, ColorBy, Coloring, Future, Palette};
 use crate::model::Recording;
 use crate::remedies::Predictions;
 use crate::report::{Fix, RemedyText};
@@ -142,6 +142,11 @@ impl Derived {
     /// The remedies that say most about a verdict, best first; none until they are predicted.
     pub(in crate::app) fn quoted(&self, verdict: FindingId) -> Rc<[RemedyText]> {
         self.predicting.quoted(verdict)
+    }
+
+    /// What is projected behind the recording, once that is known.
+    pub(in crate::app) fn future(&self) -> Option<Arc<Future>> {
+        self.predicting.future()
     }
 
     /// What to change after a verdict, with what that was simulated to give once it is predicted.

@@ -6,6 +6,7 @@ use crate::app::work::by_ptr::ByPtr;
 use crate::app::work::memo::Memo;
 use crate::app::work::worker::{Task, WorkMode};
 use crate::diagnosis::{Advice, FindingId};
+use crate::draw::Future;
 use crate::model::Recording;
 use crate::remedies::{Predictions, predict_all};
 use crate::report::{Fix, RemedyText, fix, quoted};
@@ -48,6 +49,8 @@ pub(super) struct Predicting {
     predictions: Option<Arc<Predictions>>,
     /// The key is the predictions, and the id of the verdict.
     quoted: Memo<(ByPtr<Predictions>, FindingId), Rc<[RemedyText]>>,
+    /// What is projected behind the recording.
+    future: Memo<ByPtr<Predictions>, Arc<Future>>,
     /// What to change.
     fix: Memo<FixKey, Option<Rc<Fix>>>,
 }
@@ -70,6 +73,12 @@ impl Predicting {
     /// All remedies, once they are predicted.
     pub(super) fn predictions(&self) -> Option<&Arc<Predictions>> {
         self.predictions.as_ref()
+    }
+
+    /// What is projected behind the recording, once that is known.
+    pub(super) fn future(&self) -> Option<Arc<Future>> {
+        let all = self.predictions.as_ref()?;
+        Some(self.future.get(ByPtr(Arc::clone(all)), || Arc::new(Future::of(all.projected_bytes()))))
     }
 
     /// What to change after a verdict with an advice; nothing is simulated until remedies are predicted.

@@ -6,9 +6,10 @@ use super::outline::Outline;
 use crate::analysis::filter::quoted;
 use crate::analysis::{At, MomentRange, site_label};
 use crate::diagnosis::Finding;
-use crate::draw::{Axis, ColorBy, View};
+use crate::draw::{Axis, ColorBy, Future, View};
 use crate::model::{AllocId, Moment, Recording, StackId, Timeline};
 use crate::{report, units};
+use std::sync::Arc;
 
 /// The memory that the timeline stacks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub(in crate::app) struct Standpoint {
     fitted: Option<View>,
     /// All there is to show.
     pub(in crate::app) full: View,
+    /// What is projected behind it.
+    future: Arc<Future>,
     /// Everything shows the state at this moment.
     pub(in crate::app) cursor: Moment,
     /// The start of ranges, as the user sets it.
@@ -64,6 +67,7 @@ impl Standpoint {
             fits_height: true,
             fitted: None,
             full,
+            future: Arc::default(),
             cursor: last_oom.unwrap_or(recording.active.peak().0),
             mark: None,
             report_at: None,
@@ -335,9 +339,31 @@ impl Standpoint {
     /// Keep the height as it follows from what is in view. Called in every frame.
     pub(in crate::app) fn follow_height(&mut self) {
         if self.fits_height && self.fitted != Some(self.view) {
-            self.view = self.view.on(self.timeline()).fitting_height(&self.full);
+            let fitting = self.view.on(self.timeline()).fitting_height(&self.full);
+            let needed = self.future.height_bytes(&self.view, self.timeline());
+            self.view = View { y1: fitting.y1.max(needed), ..fitting };
             self.fitted = Some(self.view);
         }
+    }
+
+    /// What is projected behind the recording.
+    pub(in crate::app) fn future(&self) -> &Future {
+        &self.future
+    }
+
+    /// Make room for what is projected; where everything is in view, that is, too.
+    pub(in crate::app) fn go_on(&mut self, future: Arc<Future>) {
+        if Arc::ptr_eq(&self.future, &future) {
+            return;
+        }
+        let (old, timeline) = (self.full, self.recording.timeline());
+        self.full = future.behind(View::fit_on(timeline, old.axis), timeline);
+        if (self.view.x0, self.view.x1) == (old.x0, old.x1) {
+            self.view = View { x0: self.full.x0, x1: self.full.x1, ..self.view };
+            let had_all = self.view.y1 == old.y1;
+            self.view.y1 = if had_all { self.full.y1 } else { self.view.y1 };
+        }
+        (self.future, self.fitted) = (future, None);
     }
 
     /// Show the time by events, or by the clock, with the same moments in sight.
@@ -345,7 +371,7 @@ impl Standpoint {
         if axis == self.view.axis || !self.timeline().times.has_times() {
             return;
         }
-        let full = View::fit_on(self.timeline(), axis);
+        let full = self.future.behind(View::fit_on(self.timeline(), axis), self.timeline());
         let (timeline, old) = (self.timeline(), self.view);
         let position = |x: f64| {
             let moment = old.on(timeline).moment_from_x(x);

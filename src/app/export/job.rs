@@ -269,6 +269,7 @@ fn spec(order: &ExportOrder, input: &Input, device: &OpenDevice, ctx: &egui::Con
         map: states.segments.exported(),
         rows: states.segment_timeline.exported(),
         stacks: states.stacks.exported(derived, at, recording),
+        future: derived.future().unwrap_or_default(),
         capacity: derived.capacity(),
         palette,
     }

@@ -33,6 +33,9 @@ pub(in crate::app) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut La
     };
     // Before anything is drawn, so that the header and all panes show the same state.
     device.derived.update(ui.ctx(), device.at.report_at);
+    if let Some(future) = device.derived.future() {
+        device.at.go_on(future);
+    }
     let OpenDevice { recording, derived, at, .. } = device;
     Panel::top("header").resizable(false).frame(theme::panel_frame(ui, 0, 0)).show(ui, |ui| {
         let wanted = header::ui(ui, recording, derived, at, is_low);

@@ -23,7 +23,11 @@ fn right_click(harness: &mut Harness<'static, App>, at: Pos2) {
 /// Right click on the band at the bottom of the timeline, where the OOM is.
 fn right_click_block(harness: &mut Harness<'static, App>) {
     let rect = harness.get_by_role_and_label(Role::Canvas, "Allocation timeline").rect();
-    right_click(harness, egui::pos2(rect.right() - 12.0, rect.bottom() - 10.0));
+    // Behind it is what is projected.
+    let device = device(harness);
+    let recorded = device.recording.moments() as f64 / device.at.view.x1;
+    let end = rect.left() + rect.width() * recorded.min(1.0) as f32;
+    right_click(harness, egui::pos2(end - 12.0, rect.bottom() - 10.0));
 }
 
 /// Click entries of menus, one within the other.

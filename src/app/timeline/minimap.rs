@@ -3,7 +3,7 @@
 use crate::app::accessible;
 use crate::app::device::Standpoint;
 use crate::app::work::memo::Memo;
-use crate::draw::{Axis, ColumnTotals, Palette, TimelineCanvas, View};
+use crate::draw::{ColumnTotals, Palette, TimelineCanvas, View};
 use crate::model::Timeline;
 use eframe::egui::{self, CursorIcon, Rect, Sense};
 use std::rc::Rc;
@@ -14,8 +14,8 @@ const EDGE_PX: f32 = 5.0;
 /// The minimap's own state, kept between frames.
 #[derive(Default)]
 pub(in crate::app) struct State {
-    /// By axis and number of columns.
-    totals: Memo<(Axis, usize), Rc<ColumnTotals>>,
+    /// By all there is to show, and number of columns.
+    totals: Memo<(View, usize), Rc<ColumnTotals>>,
     drag: Option<Drag>,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn ui(
     let brush = canvas.brush_rect(&view);
     let columns = (rect.width().round() as usize).max(1);
     let totals = || Rc::new(ColumnTotals::of_view(timeline, &full, columns));
-    canvas.minimap(&state.totals.get((full.axis, columns), totals), &view, at.cursor);
+    canvas.minimap(&state.totals.get((full, columns), totals), &view, at.cursor);
     if let Some(pointer) = response.hover_pos() {
         ui.set_cursor_icon(cursor_icon(pointer, brush));
     }
@@ -129,6 +129,7 @@ fn centered(view: View, at: f64, full: &View) -> View {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::Axis;
 
     const FULL: View = View { axis: Axis::Event, x0: 0.0, x1: 1000.0, y0: 0.0, y1: 1e6 };
 

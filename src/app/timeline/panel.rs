@@ -186,6 +186,7 @@ fn paint(
         canvas.bracket(&shown.picture, &spans, outline.moment, &outline.label, &mut labels);
     }
     canvas.frame();
+    canvas.future(at.future(), &mut labels);
     canvas.ooms(&mut labels);
     if !timeline.events.is_empty() {
         canvas.peak(derived.figures.peak, &mut labels);

@@ -8,7 +8,7 @@ use crate::cli::select::{Opened, Selected, matches, missing};
 use crate::diagnosis::{DiagnosisRequest, diagnose_workload};
 use crate::draw::picture::{self, view_of};
 use crate::draw::segment_map::MapLook;
-use crate::draw::{Axis, BandColors, Coloring};
+use crate::draw::{Axis, BandColors, Coloring, Future};
 use crate::export::{Filtered, PictureKind, PictureSpec, PictureVerdict, StacksView};
 use crate::model::{Moment, Timeline};
 use crate::program::{Run, Workload};
@@ -29,13 +29,13 @@ pub(super) fn spec(
     let range = range.transpose().map_err(|lacking| missing(recording.file, lacking))?;
     refuse_useless_filter(args, recording)?;
     let attribution = recording.attribution(timeline);
-    let verdict = verdict(args, recording, timeline, &attribution);
+    let (verdict, future) = verdict(args, recording, timeline, &attribution);
     let attribution = needs_attribution(args).then_some(attribution);
     Ok(PictureSpec {
         recording: recording.device_handle(timeline)?,
         name: recording.name(),
         kind: args.view,
-        view: view_of(timeline, axis, range.map(moments)),
+        view: view_of(timeline, axis, &future, range.map(moments)),
         coloring: Arc::new(coloring(args, recording, timeline, attribution.clone())),
         filter: filtered(args, recording, selected, attribution.as_deref()),
         attribution,
@@ -52,6 +52,7 @@ pub(super) fn spec(
             zoom: Vec::new(),
             search: String::new(),
         },
+        future: Arc::new(future),
         capacity: args.capacity.bytes,
         palette: args.theme,
     })
@@ -82,20 +83,27 @@ fn refuse_useless_filter(args: &RenderArgs, recording: &Opened<'_>) -> Result<()
     ))
 }
 
-/// The verdict on the whole recording, which the caption states whatever moment is shown.
+/// The verdict on the whole recording, which the caption states whatever moment is shown, and what is projected behind it.
 fn verdict(
     args: &RenderArgs,
     recording: &Opened<'_>,
     timeline: &Timeline,
     attribution: &Attribution,
-) -> Option<PictureVerdict> {
+) -> (Option<PictureVerdict>, Future) {
     let request = DiagnosisRequest { at: None, device_memory: args.capacity.bytes, message: None };
     let workload = Workload::of(Run { snapshot: &recording.snapshot, timeline, attribution });
-    let found = diagnose_workload(&workload, request).ok()?;
-    let verdict = found.verdict()?;
-    let predict = || predict_all_while(&workload, args.capacity.bytes, &|_, _| true);
-    let fix = fix_of(verdict, predict);
-    Some(PictureVerdict::new(verdict.title.to_string(), answer(verdict).as_ref(), fix.as_ref()))
+    let found = diagnose_workload(&workload, request).ok();
+    let Some(verdict) = found.as_ref().and_then(|found| found.verdict()) else {
+        return (None, Future::default());
+    };
+    let mut future = Future::default();
+    let fix = fix_of(verdict, || {
+        let predictions = predict_all_while(&workload, args.capacity.bytes, &|_, _| true);
+        future = predictions.as_ref().map(|all| Future::of(all.projected_bytes())).unwrap_or_default();
+        predictions
+    });
+    let text = PictureVerdict::new(verdict.title.to_string(), answer(verdict).as_ref(), fix.as_ref());
+    (Some(text), future)
 }
 
 fn needs_attribution(args: &RenderArgs) -> bool {

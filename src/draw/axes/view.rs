@@ -61,7 +61,7 @@ impl View {
     }
 
     /// A height that shows a number of bytes with some air above them.
-    pub(super) fn with_air(bytes: i64) -> f64 {
+    pub(in crate::draw) fn with_air(bytes: i64) -> f64 {
         (bytes as f64 * 1.06).max(MIN_BYTES)
     }
 

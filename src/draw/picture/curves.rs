@@ -3,7 +3,7 @@
 use super::timeline::{inside_axes, mark_legend, marks};
 use super::{LegendEntry, LegendMark, Page, PictureSheet};
 use crate::draw::software::Pixels;
-use crate::draw::{ColumnTotals, Palette, TimelineCanvas, View};
+use crate::draw::{ColumnTotals, Future, Palette, TimelineCanvas, View};
 use crate::model::{Moment, Timeline};
 use egui::epaint::Mesh;
 use egui::{Color32, Rect, Shape, Stroke, pos2};
@@ -18,6 +18,8 @@ pub struct CurvesPicture<'a> {
     pub timeline: &'a Timeline,
     /// The part of it that is shown.
     pub view: View,
+    /// What is projected behind it.
+    pub future: &'a Future,
     /// Bytes that the device can reserve at most; `None` if that is unknown.
     pub capacity: Option<i64>,
     /// The moment of the cursor; `None` for a picture without one.
@@ -51,7 +53,7 @@ impl CurvesPicture<'_> {
             // Below the active line, which mostly runs in the same place.
             canvas.steps(view, &totals.allocated, line(palette.allocated, 1.0));
             canvas.steps(view, &totals.active, line(palette.accent, 1.5));
-            marks(&canvas, self.capacity, self.cursor);
+            marks(&canvas, self.future, self.capacity, self.cursor);
         })
     }
 }

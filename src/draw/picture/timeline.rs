@@ -3,7 +3,7 @@
 use super::{LegendEntry, LegendMark, Page, PictureSheet, SiteList};
 use crate::analysis::Lanes;
 use crate::draw::software::Pixels;
-use crate::draw::{Axis, Bands, LANE_PX, MarkLabels, Palette, TimelineCanvas, TimelineRaster, View};
+use crate::draw::{Axis, Bands, Future, LANE_PX, MarkLabels, Palette, TimelineCanvas, TimelineRaster, View};
 use crate::model::allocator_sizes::MIN_BLOCK_SIZE;
 use crate::model::{AllocId, Moment, Snapshot, StackId, Timeline};
 use egui::emath::GuiRounding as _;
@@ -40,6 +40,8 @@ pub struct TimelinePicture<'a, B> {
     pub cursor: Option<Moment>,
     /// The selected allocation or stack.
     pub selected: Selected,
+    /// What is projected behind it.
+    pub future: &'a Future,
     /// The list of sites beside the timeline.
     pub sites: Option<&'a SiteList>,
 }
@@ -63,11 +65,11 @@ struct Places {
     picture: Rect,
 }
 
-/// A view of the moments from the first to before the second, as high as their totals; of the whole timeline
-/// for `None`.
-pub fn view_of(timeline: &Timeline, axis: Axis, moments: Option<[Moment; 2]>) -> View {
+/// A view of the moments from the first to before the second, as high as their totals; of the whole timeline, and what is projected
+/// behind it, for `None`.
+pub fn view_of(timeline: &Timeline, axis: Axis, future: &Future, moments: Option<[Moment; 2]>) -> View {
     let full = View::fit_on(timeline, axis);
-    let Some([start, end]) = moments else { return full };
+    let Some([start, end]) = moments else { return future.behind(full, timeline) };
     let position = |moment: Moment| full.on(timeline).position_from_moment(f64::from(moment.0));
     let view = full.of_range(position(start), position(end), &full);
     let moments = start.index()..end.index().min(timeline.moments());
@@ -182,7 +184,7 @@ impl<B: Bands> TimelinePicture<'_, B> {
             }
         }
         canvas.totals(picture);
-        marks(&canvas, self.capacity, self.cursor);
+        marks(&canvas, self.future, self.capacity, self.cursor);
         canvas.lanes(self.snapshot, self.lanes, places.lanes);
     }
 }
@@ -194,10 +196,16 @@ pub(super) fn inside_axes(rect: Rect, sheet: &PictureSheet<'_>) -> Rect {
         .round_to_pixels(sheet.scale)
 }
 
-/// Paint the frame, OOMs, the peak, the capacity, snapshots and the cursor.
-pub(super) fn marks(canvas: &TimelineCanvas<'_>, capacity: Option<i64>, cursor: Option<Moment>) {
+/// Paint the frame, what is projected, OOMs, the peak, the capacity, snapshots and the cursor.
+pub(super) fn marks(
+    canvas: &TimelineCanvas<'_>,
+    future: &Future,
+    capacity: Option<i64>,
+    cursor: Option<Moment>,
+) {
     canvas.frame();
     let mut labels = MarkLabels::default();
+    canvas.future(future, &mut labels);
     canvas.ooms(&mut labels);
     if !canvas.timeline.events.is_empty() {
         canvas.peak(canvas.timeline.active.peak(), &mut labels);

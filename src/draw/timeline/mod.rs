@@ -5,6 +5,7 @@ mod bracket;
 mod canvas;
 mod columns;
 mod cursor_values;
+mod future;
 mod lanes;
 mod live_bands;
 mod marks;
@@ -17,6 +18,7 @@ pub mod totals;
 
 pub use bands::{Band, BandFill, BandTexture, Bands, BlockFilter, Blocks, Share};
 pub use canvas::TimelineCanvas;
+pub use future::Future;
 pub use lanes::LANE_PX;
 pub use marks::{MarkLabels, axis_font};
 pub use pooled::{POOL_LEGEND, Pooled, pool_of_band};

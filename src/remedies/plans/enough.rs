@@ -1,8 +1,7 @@
 //! Whether a change is enough: for good, and even if it is off as far as it may be.
 
-use super::One;
 use crate::remedies::leaks::Leak;
-use crate::remedies::offer::Offer;
+use crate::remedies::offer::{Combination, Offer};
 use crate::remedies::tried::Tried;
 use crate::remedies::validator::{Outlasting, Recorded};
 
@@ -15,7 +14,12 @@ pub(in crate::remedies) struct Enough<'s, 'r> {
 }
 
 impl<'s, 'r> Enough<'s, 'r> {
-    pub(in crate::remedies) fn of(recorded: Recorded<'s, 'r>) -> Self {
+    /// For a program that does not fit; `None` for others.
+    pub(in crate::remedies) fn of_unfit(recorded: Recorded<'s, 'r>) -> Option<Self> {
+        (recorded.baseline.fits() == Some(false)).then(|| Self::of(recorded))
+    }
+
+    fn of(recorded: Recorded<'s, 'r>) -> Self {
         let Recorded { scene, program, .. } = recorded;
         // Where the step is known to its end, so is what grows.
         let leak = scene.projected.is_err().then(|| Leak::of(scene, program)).flatten();
@@ -29,14 +33,17 @@ impl<'s, 'r> Enough<'s, 'r> {
 
     /// Whether what fits goes on to: it stops what grows, and does more than get past a request that failed, which may fail at
     /// the next.
-    pub(super) fn lasts(&self, (combination, tried): &One<'_, '_>) -> bool {
-        tried.growth.is_none()
-            && self.leak.as_ref().is_none_or(|leak| leak.is_stopped_by(combination))
-            && self.outlasting.has(tried)
+    pub(super) fn lasts(&self, one: &(Combination<'_, '_>, Tried)) -> bool {
+        self.stops_growth(one) && self.outlasting.has(&one.1)
+    }
+
+    /// Whether it stops what grows, where something does.
+    pub(super) fn stops_growth(&self, (combination, tried): &(Combination<'_, '_>, Tried)) -> bool {
+        tried.growth.is_none() && self.leak.as_ref().is_none_or(|leak| leak.is_stopped_by(combination))
     }
 
     /// Whether it fits even if it is off as far as it may be.
-    pub(super) fn is_sure(&self, (combination, tried): &One<'_, '_>) -> bool {
+    pub(super) fn is_sure(&self, (combination, tried): &(Combination<'_, '_>, Tried)) -> bool {
         is_sure(&self.recorded, combination, tried)
     }
 }

@@ -1,9 +1,9 @@
 //! The search for plans among degrees and combinations of what was tried alone.
 
-use super::enough::is_sure;
+use super::enough::{Enough, is_sure};
 use super::{One, cheaper, is_better};
 use crate::remedies::offer::{Combination, Offer, Part};
-use crate::remedies::predict::Trials;
+use crate::remedies::trials::Trials;
 use crate::remedies::tried::changed;
 use crate::remedies::validator::{Failed, Recorded};
 use crate::simulator::Profile;
@@ -28,6 +28,8 @@ struct Choice<'o, 'a> {
     profile: Profile,
     /// Whether it was tried alone.
     is_tried: bool,
+    /// Whether it stops what grows with each iteration.
+    stops_growth: bool,
 }
 
 impl Choice<'_, '_> {
@@ -45,24 +47,24 @@ type Candidate<'c, 'o, 'a> = Vec<&'c Choice<'o, 'a>>;
 /// enough, each what it saves alone: together, they mostly save less.
 pub(in crate::remedies) fn search<'o, 'a>(
     trials: &Trials<'_, '_>,
+    enough: &Enough<'_, '_>,
     rungs: &'o [Offer<'a>],
     tried: &[One<'o, 'a>],
 ) -> Vec<One<'o, 'a>> {
     let recorded = trials.recorded;
+    let is_plan = |one: &One<'_, '_>| is_sure_figure(&recorded, one) && enough.lasts(one);
     let Some(limit) = recorded.baseline.limit_bytes else { return Vec::new() };
-    let choices = choices(&recorded, rungs, tried);
+    let choices = choices(&recorded, enough, rungs, tried);
     let mut candidates = candidates(&choices);
     candidates.sort_by(|a, b| cheaper(&first(a), &first(b)));
     let baseline = &recorded.baseline.profile;
     let may_fit = |candidate: &Candidate<'_, '_, '_>| {
         let together = candidate.iter().fold(baseline.clone(), |all, one| all.with(&one.profile, baseline));
         together.peak_bytes() <= limit
+            && (!enough.has_growth() || candidate.iter().any(|choice| choice.stops_growth))
     };
-    let mut sure: Vec<Combination<'o, 'a>> = tried
-        .iter()
-        .filter(|one| is_plan(&recorded, one))
-        .map(|(combination, _)| combination.clone())
-        .collect();
+    let mut sure: Vec<Combination<'o, 'a>> =
+        tried.iter().filter(|one| is_plan(one)).map(|(combination, _)| combination.clone()).collect();
     let mut found = Vec::new();
     let mut replays = (EVENTS / recorded.program.timeline().events.len().max(1)).clamp(REPLAYS.0, REPLAYS.1);
     let mut open = candidates.into_iter().filter(may_fit).peekable();
@@ -75,7 +77,7 @@ pub(in crate::remedies) fn search<'o, 'a>(
             open.by_ref().filter(is_open).take(AT_ONCE.min(replays)).collect();
         replays = replays.saturating_sub(group.iter().map(|candidate| replays_of(candidate)).sum());
         let settled = group.into_par_iter().map(|candidate| settled(trials, &candidate)).collect::<Vec<_>>();
-        for one in settled.into_iter().flatten().filter(|one| is_plan(&recorded, one)) {
+        for one in settled.into_iter().flatten().filter(is_plan) {
             sure.push(one.0.clone());
             found.push(one);
         }
@@ -93,7 +95,7 @@ pub(in crate::remedies) fn lowest<'o, 'a>(
     let attempt = |rung: &'o Offer<'a>| {
         let combination = in_order(others, rung);
         let one = trials.one(combination)?;
-        is_plan(&recorded, &one).then_some(one)
+        is_sure_figure(&recorded, &one).then_some(one)
     };
     // Of more than half of them, less may be known.
     let (mut low, mut best) = (0, None);
@@ -147,7 +149,7 @@ fn first<'o, 'a>(candidate: &Candidate<'_, 'o, 'a>) -> Combination<'o, 'a> {
 }
 
 /// Whether what was tried surely fits, and is no bound.
-fn is_plan(recorded: &Recorded<'_, '_>, one: &One<'_, '_>) -> bool {
+fn is_sure_figure(recorded: &Recorded<'_, '_>, one: &One<'_, '_>) -> bool {
     is_sure(recorded, &one.0, &one.1) && !recorded.fails(Failed::Bound, one)
 }
 
@@ -155,6 +157,7 @@ fn is_plan(recorded: &Recorded<'_, '_>, one: &One<'_, '_>) -> bool {
 /// others for the same part.
 fn choices<'o, 'a>(
     recorded: &Recorded<'_, '_>,
+    enough: &Enough<'_, '_>,
     rungs: &'o [Offer<'a>],
     tried: &[One<'o, 'a>],
 ) -> Vec<Choice<'o, 'a>> {
@@ -162,7 +165,12 @@ fn choices<'o, 'a>(
     for degrees in rungs.chunk_by(|a, b| a.id == b.id) {
         if let Some(last) = degrees.last() {
             let profile = changed(recorded.program, &[last]).sums().1;
-            all.push(Choice { degrees: degrees.iter().collect(), profile, is_tried: false });
+            all.push(Choice {
+                degrees: degrees.iter().collect(),
+                profile,
+                is_tried: false,
+                stops_growth: false,
+            });
         }
     }
     let has_degrees: Vec<Option<Part>> =
@@ -182,10 +190,11 @@ fn choices<'o, 'a>(
             && tried.profile != before.profile
             && !recorded.fails(Failed::Bound, one)
     });
-    all.extend(others.chain(best_setting).map(|(offers, tried)| Choice {
-        degrees: offers.clone(),
-        profile: tried.profile.clone(),
+    all.extend(others.chain(best_setting).map(|one| Choice {
+        degrees: one.0.clone(),
+        profile: one.1.profile.clone(),
         is_tried: true,
+        stops_growth: enough.stops_growth(one),
     }));
     all
 }

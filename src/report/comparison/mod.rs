@@ -11,17 +11,18 @@ mod rows;
 mod sentence;
 mod tables;
 mod text;
+mod titled;
 
 pub use flame::comparison_svg;
 pub use json::{DIFF_SCHEMA, comparison_json};
 pub use markup::{comparison_html, comparison_markdown};
 pub use named::{CompareBy, NamedRow};
-pub use promises::Promises;
 pub use sentence::comparison_sentence;
 pub use tables::side_text;
 pub use text::comparison_text;
 
 use crate::analysis::comparison::{Comparison, Side};
+use crate::remedies::Prediction;
 
 /// A comparison, and the names of what is compared.
 #[derive(Clone, Copy)]
@@ -36,4 +37,13 @@ pub struct ComparisonReport<'a> {
     pub promises: &'a Promises,
     /// How many lines of code and modules are listed.
     pub top: usize,
+}
+
+/// What was promised of A.
+#[derive(Debug, Default)]
+pub struct Promises {
+    /// The fixes, with what was predicted of them.
+    pub fixes: Vec<Prediction>,
+    /// Whether they were named, as those that made B of A.
+    pub are_named: bool,
 }

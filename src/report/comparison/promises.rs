@@ -1,7 +1,7 @@
 //! What fixes of A promised, and what B took.
 
 use super::ComparisonReport;
-use super::tables::{TitledTable, number, part, text};
+use super::titled::{TitledTable, number, part, text};
 use crate::remedies::{Prediction, Trust};
 use crate::report::diagnosis::Cell;
 use crate::report::remedies::remedy_basis;
@@ -10,15 +10,6 @@ use serde::Serialize;
 
 /// As many promises are listed, at most, where none is named: those that come nearest to what B took.
 const MOST: usize = 5;
-
-/// What was promised of A.
-#[derive(Debug, Default)]
-pub struct Promises {
-    /// The fixes, with what was predicted of them.
-    pub fixes: Vec<Prediction>,
-    /// Whether they were named, as those that made B of A.
-    pub are_named: bool,
-}
 
 /// A promise, and what came of it.
 #[derive(Serialize)]

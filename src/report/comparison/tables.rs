@@ -2,28 +2,14 @@
 
 use super::amounts::{change_word, portion_text};
 use super::rows::{line_text, module_text, pool_text};
+use super::titled::{TitledTable, number, part, text};
 use super::{ComparisonReport, promises};
 use crate::analysis::comparison::{BothSides, Change, Portion, Restated, Since};
 use crate::analysis::{Category, Verdict};
-use crate::report::diagnosis::{Cell, Column, Table};
+use crate::report::diagnosis::{Cell, Column};
 use crate::report::trust::trust_sentences;
 use crate::report::{settings, when_text};
 use crate::units;
-
-/// A table with its heading, and a remark below it.
-pub(super) struct TitledTable {
-    pub(super) title: &'static str,
-    pub(super) table: Table,
-    pub(super) remark: Option<String>,
-}
-
-pub(super) const fn text(title: &'static str) -> Column {
-    Column { title, is_number: false }
-}
-
-pub(super) const fn number(title: &'static str) -> Column {
-    Column { title, is_number: true }
-}
 
 const CHANGE: [Column; 4] = [number("A"), number("B"), number("change"), text("")];
 
@@ -40,15 +26,6 @@ pub(super) fn parts(report: &ComparisonReport<'_>) -> Vec<TitledTable> {
         promises::table(report),
     ];
     found.into_iter().flatten().collect()
-}
-
-pub(super) fn part(
-    title: &'static str,
-    columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
-    remark: Option<String>,
-) -> TitledTable {
-    TitledTable { title, table: Table { style: None, columns, rows }, remark }
 }
 
 fn plain(bytes: i128) -> Cell {
