@@ -2,7 +2,9 @@
 
 use crate::app::theme;
 use crate::remedies::{Attributed, Figures, Prediction, Predictions};
-use crate::report::{fit_words, remedy_basis, remedy_change, remedy_fits, without_effect_line, yes_or_no};
+use crate::report::{
+    fit_words, price_text, remedy_basis, remedy_change, remedy_fits, without_effect_line, yes_or_no,
+};
 use crate::units;
 use eframe::egui::{self, RichText};
 
@@ -16,9 +18,9 @@ pub(super) fn table_ui(
     (shown, has_all): (usize, bool),
 ) -> Option<usize> {
     let mut chosen = None;
-    egui::Grid::new("remedies").num_columns(6).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
+    egui::Grid::new("remedies").num_columns(7).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
         let fits = fit_words(predictions.until).column;
-        for name in ["remedy", "peak requested", "", "peak reserved", fits, "basis"] {
+        for name in ["fix", "peak requested", "", "peak reserved", fits, "price", "basis"] {
             ui.label(theme::muted(ui, name).size(12.0));
         }
         ui.end_row();
@@ -33,6 +35,7 @@ pub(super) fn table_ui(
                 chosen = Some(at);
             }
             figures_ui(ui, predictions, remedy.figures, remedy_fits(remedy));
+            ui.label(theme::small(price_text(&remedy.price)));
             basis_ui(ui, remedy);
             ui.end_row();
         }

@@ -61,13 +61,12 @@ impl RemedyText {
     }
 }
 
-/// The cheapest change that fits, then the single remedies that lower the peak most, of which one with the same results comes
-/// first: another optimizer or type of numbers is no small step.
+/// The first plan, and the next that is a single change: where something is enough, what is not says nothing, and neither does what is needless.
 ///
-/// A graph that an evaluation keeps is of no use to anyone, so keeping none comes before what has a price, such as checkpoints.
-/// What only puts off a leak is no remedy for it, whatever fits for now: there, what removes it counts alone. Where some change
-/// fits, those that do not are left out. `verdict` is the
-/// kind of the verdict.
+/// Without plans, the single remedies that lower the peak most, of which one with the same results comes first: another optimizer or
+/// type of numbers is no small step. A graph that an evaluation keeps is of no use to anyone, so keeping none comes before what has
+/// a price, such as checkpoints. What only puts off a leak is no remedy for it, whatever fits for now: there, what removes it counts
+/// alone. `verdict` is the kind of the verdict.
 pub fn quoted(predictions: &Predictions, verdict: FindingId) -> Vec<RemedyText> {
     let is_leak = verdict == FindingId::Leak;
     let has = |remedy: &Prediction, parts: &[Part]| remedy.parts.iter().any(|part| parts.contains(part));
@@ -75,10 +74,12 @@ pub fn quoted(predictions: &Predictions, verdict: FindingId) -> Vec<RemedyText> 
     let mut chosen: Vec<&Prediction> = Vec::new();
     if is_leak {
         all.retain(|remedy| has(remedy, &[Part::Leak, Part::Evaluation]) && !has(remedy, &[Part::Settings]));
-    } else if let Some(least) = predictions.least() {
-        // Where something is enough, what is not says nothing.
-        all.retain(|remedy| remedy.fits == Some(true) && remedy.fits_until_iteration.is_none());
-        chosen.push(least);
+    } else if !predictions.plans.is_empty() {
+        all.clear();
+        let mut plans = predictions.plans.iter().filter_map(|&plan| predictions.remedies.get(plan));
+        chosen.extend(plans.next());
+        // Several changes at once take much room; `oomscope fixes` has them.
+        chosen.extend(plans.filter(|plan| plan.parts.len() == 1).take(MAX_QUOTED - 1));
     }
     let keeps_results = |remedy: &&Prediction| remedy.effort < Effort::Results;
     // What surely applies comes before what has a condition.
@@ -213,7 +214,7 @@ mod tests {
         remedy
     }
 
-    fn ids(remedies: Vec<Prediction>, least: Option<usize>, verdict: FindingId) -> Vec<String> {
+    fn ids(remedies: Vec<Prediction>, plans: &[usize], verdict: FindingId) -> Vec<String> {
         let baseline = Figures { peak_requested: 10 << 30, ..Figures::default() };
         let predictions = Predictions {
             baseline,
@@ -227,7 +228,7 @@ mod tests {
             remedies,
             largest_batch: None,
             best: Vec::new(),
-            plans: least.into_iter().collect(),
+            plans: plans.to_vec(),
             postpones: None,
             without_effect: Vec::new(),
             not_offered: Vec::new(),
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_comes_first_and_then_what_says_something_new() {
+    fn plans_come_first_and_without_any_what_says_something_new() {
         let all = || {
             vec![
                 remedy("half-batch+sgd", 2, Trust::Simulated),
@@ -248,20 +249,12 @@ mod tests {
                 remedy("adamw-fused", 10, Trust::Simulated),
             ]
         };
-        assert_eq!(ids(all(), None, FindingId::Capacity), ["half-batch", "detach"]);
-        let fitting = |these: &[usize]| {
-            let mut all = all();
-            for &at in these {
-                all[at].fits = Some(true);
-            }
-            all
-        };
-        assert_eq!(ids(fitting(&[0, 3]), Some(0), FindingId::Capacity), ["half-batch+sgd", "detach"]);
-        assert_eq!(ids(fitting(&[2, 3]), Some(3), FindingId::Capacity), ["detach", "half-batch"]);
-        assert_eq!(ids(fitting(&[0]), Some(0), FindingId::Capacity), ["half-batch+sgd"]);
-        assert_eq!(ids(all(), Some(0), FindingId::Leak), ["detach"]);
+        assert_eq!(ids(all(), &[], FindingId::Capacity), ["half-batch", "detach"]);
+        assert_eq!(ids(all(), &[0, 3, 2], FindingId::Capacity), ["half-batch+sgd", "detach"]);
+        assert_eq!(ids(all(), &[3], FindingId::Capacity), ["detach"], "what is needless says nothing");
+        assert_eq!(ids(all(), &[0], FindingId::Leak), ["detach"]);
         assert_eq!(
-            ids(vec![remedy("adamw-fused", 10, Trust::Simulated)], None, FindingId::Nothing),
+            ids(vec![remedy("adamw-fused", 10, Trust::Simulated)], &[], FindingId::Nothing),
             Vec::<String>::new()
         );
     }
@@ -270,6 +263,6 @@ mod tests {
     fn a_graph_that_nobody_uses_goes_before_what_has_a_price() {
         let all = ["half-batch", "eval-no-grad"].into_iter().zip([4, 5]);
         let all = all.map(|(id, peak)| remedy(id, peak, Trust::Simulated)).collect();
-        assert_eq!(ids(all, None, FindingId::Nothing), ["eval-no-grad", "half-batch"]);
+        assert_eq!(ids(all, &[], FindingId::Nothing), ["eval-no-grad", "half-batch"]);
     }
 }
