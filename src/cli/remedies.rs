@@ -47,7 +47,7 @@ pub(super) struct RemediesArgs {
     /// Pay no other prices: work (computing twice), numbers (other results), host, devices; '' for none of them
     #[arg(long, value_name = "PRICE[,PRICE]", value_delimiter = ',', value_parser = payments)]
     allow: Option<Vec<Vec<Payment>>>,
-    /// List all fixes that apply, not only the best few
+    /// List all fixes that apply, not only the best few. In recordings of more than a million events, they are tried only then
     #[arg(long)]
     all: bool,
     /// In the JSON, how much is requested over time
@@ -75,7 +75,7 @@ fn wish(args: &RemediesArgs) -> Result<Wish, Failure> {
     let only: Result<Vec<Wanted>, UnknownId> = args.only.iter().map(|text| Wanted::parse(text)).collect();
     let only = only.map_err(|error| unknown(&error))?;
     let allowed = args.allow.as_ref().map(|all| Allowed::from(all.concat())).unwrap_or_default();
-    Ok(Wish { only, allowed })
+    Ok(Wish { only, allowed, all: args.all })
 }
 
 /// A word for a price, or no word for none.

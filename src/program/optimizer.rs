@@ -1,7 +1,7 @@
 //! The state and the temporaries of a program's optimizers.
 
 use super::run::{Run, StackSet};
-use crate::analysis::{Category, FrameCode, Phase};
+use crate::analysis::{Category, FrameCode, Phase, UnseenStacks};
 use crate::model::{AllocId, FrameId, OomEvent, StackId};
 use std::collections::BTreeMap;
 
@@ -145,7 +145,8 @@ fn is_in_step(run: &Run<'_>, in_step: &StackSet, id: AllocId) -> bool {
     if run.snapshot.frames.is_empty() {
         return run.attribution.phases.phase_at(run.timeline.lifetimes.start(id)) == Phase::Optimizer;
     }
-    in_step.has(run.timeline.stack(id))
+    let stack = run.timeline.stack(id);
+    in_step.has(stack) || stack == UnseenStacks::behind(run.snapshot).step
 }
 
 /// The stacks in a step of an optimizer: one of torch, or one that is derived from its base class, whose wrapper shows. A

@@ -16,9 +16,15 @@ use super::wanted::{Wanted, Wish};
 use crate::simulator::Program;
 use rayon::prelude::*;
 
+/// In recordings with more events than these, only the best remedies are replayed, unless all are wished for.
+const MANY_EVENTS: usize = 1_000_000;
+
 /// Try the remedies that apply, or those of them that are wished for. Where nothing else is wished for, the best are tried in pairs,
 /// too, and plans are searched for a program that does not fit.
 pub fn predict(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predictions {
+    if !wish.all && wish.only.is_empty() && MANY_EVENTS < scene.run.timeline.events.len() {
+        return predict_best(scene, wish, progress);
+    }
     let wanted = wish.only.as_slice();
     let program = Program::recorded(scene.run.timeline);
     let (offers, baseline) =
@@ -52,10 +58,10 @@ pub fn predict(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predic
 
 /// Try only the remedies that save most and, if the program does not fit, settings, pairs and plans: for recordings of which few
 /// answers are wanted soon.
-pub(super) fn predict_best(scene: &Scene<'_>, progress: Progress<'_>) -> Predictions {
+fn predict_best(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predictions {
     let program = Program::recorded(scene.run.timeline);
     let (offers, baseline) =
-        rayon::join(|| Offers::of(scene, &program, &Wish::default()), || Tried::recorded(scene, &program));
+        rayon::join(|| Offers::of(scene, &program, wish), || Tried::recorded(scene, &program));
     let recorded = Recorded { scene, program: &program, baseline: &baseline };
     let (settings, others): (Vec<&Offer<'_>>, Vec<&Offer<'_>>) =
         offers.alone.iter().filter(|offer| !offer.is_bound).partition(|offer| offer.part == Part::Settings);
@@ -64,8 +70,21 @@ pub(super) fn predict_best(scene: &Scene<'_>, progress: Progress<'_>) -> Predict
     estimated.sort_by_key(|(_, tried)| tried.figures.peak_requested);
     let mut wanted: Vec<Combination<'_, '_>> = Vec::new();
     if baseline.fits() == Some(false) {
-        wanted.extend(settings.into_iter().map(|offer| vec![offer]));
-        wanted.extend(best::pairs(&recorded, &estimated));
+        // A program needs at least what it requests: of what is more than there is, nothing has to be replayed. Settings change no
+        // request, and two remedies together mostly save less than each alone adds up to.
+        let limit = baseline.limit_bytes.unwrap_or(u64::MAX);
+        let may_fit = |requested: u64| requested <= limit;
+        let settings = settings.into_iter().filter(|_| may_fit(baseline.figures.peak_requested));
+        wanted.extend(settings.map(|offer| vec![offer]));
+        let profile = |offer: &&Offer<'_>| {
+            let mut alone = estimated.iter().filter(|(other, _)| other[0].place == offer.place);
+            alone.next().map_or_else(|| baseline.profile.clone(), |(_, tried)| tried.profile.clone())
+        };
+        let together = |pair: &Combination<'_, '_>| {
+            let both = pair.iter().map(|offer| profile(&offer));
+            both.fold(baseline.profile.clone(), |sum, one| sum.with(&one, &baseline.profile)).peak_bytes()
+        };
+        wanted.extend(best::pairs(&recorded, &estimated).into_iter().filter(|pair| may_fit(together(pair))));
     }
     wanted.extend(estimated.into_iter().take(best::BEST).map(|(combination, _)| combination));
     let trials = Trials::new(recorded, wanted.len(), progress);
@@ -170,7 +189,7 @@ struct Offers<'a> {
 impl<'a> Offers<'a> {
     /// All offers that apply and are not too dear, with the settings that are wished for besides.
     fn of(scene: &'a Scene<'_>, program: &Program<'_>, wish: &Wish) -> Self {
-        let Wish { only, allowed } = wish;
+        let Wish { only, allowed, .. } = wish;
         let is_asked =
             |family: &&Family| only.is_empty() || only.iter().any(|wanted| wanted.is_of(family.ids));
         let families: Vec<&Family> = FAMILIES.iter().filter(is_asked).collect();

@@ -19,6 +19,8 @@ pub struct Wanted {
 pub struct Wish {
     /// Nothing but these; empty for all that apply.
     pub only: Vec<Wanted>,
+    /// Whether all are tried in very large recordings, too, where each takes a good part of a second.
+    pub all: bool,
     /// What it may cost.
     pub allowed: Allowed,
 }

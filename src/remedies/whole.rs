@@ -1,7 +1,7 @@
 //! All remedies of one device, for callers that want no details.
 
 use super::outcome::Predictions;
-use super::predict::{predict, predict_best};
+use super::predict::predict;
 use super::scene::Scene;
 use super::trials::Progress;
 use super::wanted::Wish;
@@ -9,9 +9,6 @@ use crate::analysis::Attribution;
 use crate::model::{DeviceId, Snapshot, Timeline};
 use crate::program::{Run, Workload};
 use crate::simulator::Subject;
-
-/// In recordings with more events than these, only the best remedies are replayed, since each takes a good part of a second.
-const MANY_EVENTS: usize = 1_000_000;
 
 /// Predict all remedies that apply to a device's recording, on the recorded device or on one with a capacity in bytes. `None`
 /// where there is no trace of a GPU's allocator to change.
@@ -35,8 +32,7 @@ pub fn predict_all_while(
         return None;
     }
     let subject = Subject::new(snapshot, timeline);
-    let is_large = MANY_EVENTS < timeline.events.len();
     Some(Scene::with_whole_step(workload, &subject, capacity_bytes, |scene| {
-        if is_large { predict_best(scene, progress) } else { predict(scene, &Wish::default(), progress) }
+        predict(scene, &Wish::default(), progress)
     }))
 }

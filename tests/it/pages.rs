@@ -108,7 +108,7 @@ fn a_page_has_both_pictures_in_both_themes_and_the_order_of_an_answer() {
         "by line of code</h3>",
         "<h3>What to change</h3>",
         "<pre class=\"code\">PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</pre>",
-        "<h3>Simulated to the end of the step that failed, which is projected</h3>",
+        "it finishes the step, with",
         "<svg id=\"drawing\"",
         "<b>Evidence</b></summary>",
         "<h3>What else to do</h3>",

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 const MOST_TOGETHER: usize = 3;
 
 /// Replays of as many events in all, at most: some seconds.
-const EVENTS: usize = 20_000_000;
+const EVENTS: usize = 10_000_000;
 
 /// Replays, at least and at most.
 const REPLAYS: (usize, usize) = (8, 160);
