@@ -3,8 +3,10 @@
 use super::computation::Computation;
 use super::operation_kind::OperationKind;
 use super::run::{Run, StackSet};
+use super::span::Pass;
 use crate::analysis::{Category, TorchOperation};
 use crate::model::{AllocId, EventIx, Moment, StackId};
+use foldhash::HashSet;
 
 /// Between two linear layers, attention makes fewer allocations than this.
 const NEAR: u32 = 48;
@@ -43,7 +45,35 @@ pub(super) fn find(computation: &Computation<'_>) -> Vec<Attention> {
             out.extend(attention(computation, group, product_bytes, &softmax));
         }
     }
+    let again = in_other_passes(computation, &out);
+    out.extend(again);
     out
+}
+
+/// Attention in passes that show none by themselves, since only what they keep is known: what the lines make there that make scores
+/// elsewhere, if it is as large.
+fn in_other_passes(computation: &Computation<'_>, found: &[Attention]) -> Vec<Attention> {
+    let run = &computation.run;
+    let made_by = |id: AllocId| (run.timeline.stack(id), run.bytes(id));
+    let of_scores = |attention: &Attention| {
+        let bytes = attention.bytes;
+        let scores = attention.scores.iter().copied().map(made_by);
+        scores.filter(move |made| made.1 == bytes).collect::<Vec<_>>()
+    };
+    let scores: HashSet<(StackId, u64)> = found.iter().flat_map(of_scores).collect();
+    let starts: Vec<Moment> = found
+        .iter()
+        .filter_map(|attention| Some(run.timeline.lifetimes.start(*attention.scores.first()?)))
+        .collect();
+    let has_none =
+        |pass: &&Pass| !starts.iter().any(|start| (pass.events.start..pass.events.end).contains(&start.0));
+    let forward = |pass: &Pass| run.made_in(&(pass.events.start..pass.backward));
+    let alone = |id: AllocId| {
+        let (scores, bytes) = (vec![id], run.bytes(id));
+        Attention { gradients: gradients(computation, &scores, bytes), scores, bytes }
+    };
+    let passes = computation.spans.passes().filter(has_none);
+    passes.flat_map(forward).filter(|&id| scores.contains(&made_by(id))).map(alone).collect()
 }
 
 /// The result of the last of some products: the largest that its line made.
@@ -126,7 +156,7 @@ pub fn is_attention_fused(run: &Run<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::analysis::program_fixture::{DATA, LOAD, Program};
+    use crate::analysis::program_fixture::{BACKWARD, DATA, LOAD, Program, ZERO_GRAD};
     use crate::analysis::{Attribution, UserRules};
     use crate::program::{Run, Workload};
 
@@ -174,6 +204,43 @@ mod tests {
         // Rotated queries and keys are two of a size, and what comes of them may have any.
         assert_eq!(written_out(&[(32, SCORE), (32, SCORE), (4, OTHER)]), 0);
         assert_eq!(written_out(&[(5, SCORE), (32, SCORE), (32, SCORE), (32, SCORE), (5, OTHER)]), 0);
+    }
+
+    #[test]
+    fn a_pass_of_which_only_what_it_keeps_is_known_has_scores_too() {
+        let mut program = Program::default();
+        let parameters = [3 * MIB, 5 * MIB];
+        for size in parameters {
+            program.alloc(size, LOAD);
+        }
+        for step in 0..3 {
+            let input = program.alloc(4 * MIB, DATA);
+            let mut kept = vec![program.alloc(12 * MIB, VALUES)];
+            if step < 2 {
+                let scores = program.alloc(32 * MIB, SCORE);
+                kept.push(program.alloc(32 * MIB, SOFTMAX));
+                program.free(scores, SCORE);
+                kept.push(program.alloc(4 * MIB, RESULT));
+            } else {
+                kept.push(program.alloc(32 * MIB, SOFTMAX));
+            }
+            kept.push(program.alloc(4 * MIB, VALUES));
+            for value in kept.into_iter().rev() {
+                program.free(value, BACKWARD);
+            }
+            let gradients = parameters.map(|size| program.alloc(size, BACKWARD));
+            for address in gradients {
+                program.free(address, ZERO_GRAD);
+            }
+            program.free(input, DATA);
+        }
+        let snapshot = program.finish();
+        let timeline = &snapshot.timelines[0];
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+        let run = Run { snapshot: &snapshot, timeline, attribution: &attribution };
+        let scores: Vec<usize> =
+            Workload::of(run).attention().iter().map(|attention| attention.scores.len()).collect();
+        assert_eq!(scores, [2, 2, 1]);
     }
 
     #[test]

@@ -63,6 +63,15 @@ impl Effort {
     }
 }
 
+/// When an offer is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// In any case.
+    Always,
+    /// As one of many degrees of the same, of which the lowest is wanted that is enough.
+    IfNeeded,
+}
+
 /// The change that a remedy makes.
 pub(super) enum Change<'a> {
     /// To the program's allocations.
@@ -93,8 +102,8 @@ pub(super) struct Offer<'a> {
     pub(super) degree: u32,
     /// Its place among all offers, in the order in which they are applied together.
     pub(super) place: usize,
-    /// Whether it is one of many degrees of the same, of which the lowest is tried that is enough.
-    pub(super) is_rung: bool,
+    /// When it is tried.
+    pub(super) asked: Asked,
     /// What it costs in each step, and to write it.
     pub(super) price: Price,
     /// What makes it applicable.
@@ -134,7 +143,7 @@ impl<'a> Offer<'a> {
             effort,
             degree: 0,
             place: 0,
-            is_rung: false,
+            asked: Asked::Always,
             price: Price { other_numbers: effort == Effort::Results, ..Price::default() },
             precondition,
             change: Change::Program(Box::new(change)),
@@ -158,7 +167,7 @@ impl<'a> Offer<'a> {
     /// Make it one of many degrees of the same.
     #[must_use]
     pub(super) fn rung(mut self) -> Self {
-        self.is_rung = true;
+        self.asked = Asked::IfNeeded;
         self
     }
 

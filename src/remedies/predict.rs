@@ -3,7 +3,7 @@
 use super::activations;
 use super::best;
 use super::errors;
-use super::offer::{Combination, Offer, Part, effort, is_conditional, price};
+use super::offer::{Asked, Combination, Offer, Part, effort, is_conditional, price};
 use super::outcome::{Attributed, Figures, Prediction, Predictions, Trust};
 use super::plans::{self, Enough, Plans};
 use super::registry::{FAMILIES, Family};
@@ -81,7 +81,7 @@ fn predict_best(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predi
             alone.next().map_or_else(|| baseline.profile.clone(), |(_, tried)| tried.profile.clone())
         };
         let together = |pair: &Combination<'_, '_>| {
-            let both = pair.iter().map(|offer| profile(&offer));
+            let both = pair.iter().map(&profile);
             both.fold(baseline.profile.clone(), |sum, one| sum.with(&one, &baseline.profile)).peak_bytes()
         };
         wanted.extend(best::pairs(&recorded, &estimated).into_iter().filter(|pair| may_fit(together(pair))));
@@ -211,7 +211,8 @@ impl<'a> Offers<'a> {
             let has_id = |other: &&Offer<'_>| other.id == offer.id;
             !only.is_empty() && all.iter().filter(has_id).count() == 1
         };
-        let is_rung: Vec<bool> = all.iter().map(|offer| offer.is_rung && !is_only(offer)).collect();
+        let is_rung: Vec<bool> =
+            all.iter().map(|offer| offer.asked == Asked::IfNeeded && !is_only(offer)).collect();
         let (rungs, alone): (Vec<_>, Vec<_>) =
             all.into_iter().zip(is_rung).partition(|(_, is_rung)| *is_rung);
         let [rungs, alone] = [rungs, alone].map(|all| all.into_iter().map(|(offer, _)| offer).collect());

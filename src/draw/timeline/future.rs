@@ -28,34 +28,34 @@ impl Future {
         self.requested.iter().copied().max().unwrap_or(0)
     }
 
-    /// The positions that it takes on the axis of events.
-    fn positions(&self, timeline: &Timeline) -> [f64; 2] {
-        let recorded = timeline.moments() as f64;
-        [recorded, recorded * (1.0 + WIDTH)]
-    }
-
     /// A view of everything with this behind it. There is no time at which it would come, so an axis of time ends before it.
     #[must_use]
     pub fn behind(&self, full: View, timeline: &Timeline) -> View {
         if full.axis == Axis::Time || self.requested.is_empty() {
             return full;
         }
-        let [_, end] = self.positions(timeline);
+        let [_, end] = positions(timeline);
         View { x1: full.x1.max(end), y1: full.y1.max(View::with_air(self.peak_bytes())), ..full }
     }
 
     /// The height that a view needs to show as much of this as lies in it.
     pub fn height_bytes(&self, view: &View, timeline: &Timeline) -> f64 {
-        let [start, _] = self.positions(timeline);
+        let [start, _] = positions(timeline);
         let is_shown = view.axis == Axis::Event && start < view.x1;
         if is_shown { View::with_air(self.peak_bytes()) } else { 0.0 }
     }
 }
 
+/// The positions on the axis of events that what is projected takes behind a recording.
+fn positions(timeline: &Timeline) -> [f64; 2] {
+    let recorded = timeline.moments() as f64;
+    [recorded, recorded * (1.0 + WIDTH)]
+}
+
 impl TimelineCanvas<'_> {
     /// Paint what is projected: its ground, a dashed line, and how high it comes.
     pub fn future(&self, future: &Future, labels: &mut MarkLabels) {
-        let [start, end] = future.positions(self.timeline);
+        let [start, end] = positions(self.timeline);
         if self.view.axis == Axis::Time || future.requested.is_empty() || self.view.x1 <= start {
             return;
         }
