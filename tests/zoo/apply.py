@@ -92,7 +92,9 @@ def table(found):
             ran = sum(case["ran"] for case in group)
             programs = len({case["base"] for case in group})
             known = basis or "not projected"
-            lines.append(f"{known:14} {SAYS[says]:5} {right} of {len(group)} right, {ran} ran to the end, {programs} programs")
+            lines.append(
+                f"{known:14} {SAYS[says]:5} {right} of {len(group)} right, {ran} ran to the end, {programs} programs"
+            )
     return "\n".join(lines)
 
 

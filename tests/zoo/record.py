@@ -96,7 +96,13 @@ class Server:
     """A process that runs jobs, one after another."""
 
     def __init__(self, arguments, addresses):
-        command = ["nice", "-n", "4", arguments.rig_home / "venv" / "bin" / "python", HERE / "bench" / "server.py"]
+        command = [
+            "nice",
+            "-n",
+            "4",
+            arguments.rig_home / "venv" / "bin" / "python",
+            HERE / "bench" / "server.py",
+        ]
         self.process = subprocess.Popen(
             command, env=environment(arguments, addresses), cwd="/tmp", text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
