@@ -21,8 +21,8 @@ class Experts(nn.Module):
         out = torch.zeros_like(tokens)
         # The share of each expert is fixed, so that memory does not depend on values.
         shares = torch.arange(len(tokens), device=tokens.device).chunk(len(self.experts))
-        for i, (expert, chosen) in enumerate(zip(self.experts, shares)):
-            out = out.index_add(0, chosen, (expert(tokens[chosen]) * gates[chosen, i : i + 1]).to(out.dtype))
+        for i, (expert, taken) in enumerate(zip(self.experts, shares)):
+            out = out.index_add(0, taken, (expert(tokens[taken]) * gates[taken, i : i + 1]).to(out.dtype))
         return out.view_as(x)
 
 
