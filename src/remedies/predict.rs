@@ -41,7 +41,7 @@ pub fn predict(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predic
         let pairs = best::pairs(&recorded, &all);
         all.extend(trials.run(pairs));
         if let Some(enough) = &enough {
-            all.extend(searched(&trials, enough, &offers, &all));
+            all.extend(plans::search(&trials, enough, &offers.rungs, &all));
         }
         without_effect = fold(&recorded, &mut all);
     } else {
@@ -56,8 +56,8 @@ pub fn predict(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predic
     Predictions { largest_batch, without_effect, ..predictions(&recorded, enough.as_ref(), all, not_offered) }
 }
 
-/// Try only the remedies that save most and, if the program does not fit, settings, pairs and plans: for recordings of which few
-/// answers are wanted soon.
+/// Try only the remedies that save most and, if the program does not fit, settings and pairs: for recordings of which few answers are
+/// wanted soon. No degrees and no further combinations are searched.
 fn predict_best(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predictions {
     let program = Program::recorded(scene.run.timeline);
     let (offers, baseline) =
@@ -77,35 +77,17 @@ fn predict_best(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predi
         let settings = settings.into_iter().filter(|_| may_fit(baseline.figures.peak_requested));
         wanted.extend(settings.map(|offer| vec![offer]));
         let profile = |offer: &&Offer<'_>| {
-            let mut alone = estimated.iter().filter(|(other, _)| other[0].place == offer.place);
-            alone.next().map_or_else(|| baseline.profile.clone(), |(_, tried)| tried.profile.clone())
+            let alone = estimated.iter().find(|(other, _)| other[0].place == offer.place);
+            alone.map_or(&baseline.profile, |(_, tried)| &tried.profile)
         };
-        let together = |pair: &Combination<'_, '_>| {
-            let both = pair.iter().map(&profile);
-            both.fold(baseline.profile.clone(), |sum, one| sum.with(&one, &baseline.profile)).peak_bytes()
-        };
+        let together =
+            |pair: &Combination<'_, '_>| baseline.profile.with_all(pair.iter().map(profile)).peak_bytes();
         wanted.extend(best::pairs(&recorded, &estimated).into_iter().filter(|pair| may_fit(together(pair))));
     }
     wanted.extend(estimated.into_iter().take(best::BEST).map(|(combination, _)| combination));
     let trials = Trials::new(recorded, wanted.len(), progress);
     let enough = Enough::of_unfit(recorded);
     predictions(&recorded, enough.as_ref(), trials.run(wanted), Vec::new())
-}
-
-/// What the search for plans finds besides what was tried.
-fn searched<'o, 'a>(
-    trials: &Trials<'_, '_>,
-    enough: &Enough<'_, '_>,
-    offers: &'o Offers<'a>,
-    tried: &[(Combination<'o, 'a>, Tried)],
-) -> Vec<(Combination<'o, 'a>, Tried)> {
-    let is_known = |found: &Combination<'_, '_>| {
-        tried.iter().any(|(known, _)| {
-            known.len() == found.len() && known.iter().zip(found).all(|(a, b)| a.place == b.place)
-        })
-    };
-    let found = plans::search(trials, enough, &offers.rungs, tried);
-    found.into_iter().filter(|(combination, _)| !is_known(combination)).collect()
 }
 
 /// Of what is wanted with a remedy that has many degrees, the lowest that is enough. What none is enough for is not offered.
@@ -207,6 +189,7 @@ impl<'a> Offers<'a> {
         for (place, offer) in all.iter_mut().enumerate() {
             offer.place = place;
         }
+        // What has one degree is tried as it is where it is asked for.
         let is_only = |offer: &Offer<'_>| {
             let has_id = |other: &&Offer<'_>| other.id == offer.id;
             !only.is_empty() && all.iter().filter(has_id).count() == 1

@@ -8,7 +8,7 @@ const FORWARD: f64 = 1.0 / 3.0;
 /// What a change costs: in each step, and to write it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// What is computed a second time, as a share of the work of a step as it is: at most, going by its products.
+    /// What is computed a second time, as a share of the work of a step as it is: about, going by its products.
     pub more_work: f64,
     /// Passes in place of one. Each has as much less to compute.
     pub passes: u32,

@@ -22,12 +22,12 @@ impl From<Price> for PriceRecord {
     }
 }
 
-/// What a change costs in each step, in a few words: `≤ 14 % more work, other numbers`; a dash for nothing. How many lines it takes
+/// What a change costs in each step, in a few words: `about 14 % more work, other numbers`; a dash for nothing. How many lines it takes
 /// to write is left out, since these are shown.
 pub fn price_text(price: &Price) -> String {
     let mut parts = Vec::new();
     if 0.0 < price.more_work {
-        parts.push(format!("≤ {:.0} % more work", (price.more_work * 100.0).ceil()));
+        parts.push(format!("about {:.0} % more work", price.more_work * 100.0));
     }
     if 1 < price.passes {
         parts.push(format!("{} passes for 1", price.passes));
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn a_price_names_what_it_has() {
         let price = Price { more_work: 0.139, other_numbers: true, ..Price::default() };
-        assert_eq!(price_text(&price), "≤ 14 % more work, other numbers");
+        assert_eq!(price_text(&price), "about 14 % more work, other numbers");
         let price = Price { passes: 4, host_bytes: 3 << 30, devices: 2, ..Price::default() };
         assert_eq!(price_text(&price), "4 passes for 1, 3.00 GiB over the bus, 2 devices");
         assert_eq!(price_text(&Price::default()), "-");

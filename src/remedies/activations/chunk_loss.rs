@@ -8,6 +8,7 @@ use crate::remedies::precondition::{Precondition, most};
 use crate::remedies::price::Price;
 use crate::remedies::scene::Scene;
 use crate::simulator::{Point, Program, Row};
+use std::cmp::Reverse;
 
 /// The number of chunks in the code that is shown: more save little, as the rest of the pass stays.
 const CHUNKS: f64 = 8.0;
@@ -40,12 +41,16 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     )
 }
 
-/// The share that the last layer has of the work of a forward, as its weight has it of all weights: nothing has more than the largest.
+/// About the share that the last layer has of the work of a forward: that of the largest weight of all. A second one of its size is taken
+/// for the table of which rows are looked up, which is no work.
 fn largest_weight_share(scene: &Scene<'_>) -> f64 {
-    let weights = scene.run.of_category(Category::Parameter);
-    let bytes = || weights.iter().map(|&id| scene.run.bytes(id));
-    let all: u64 = bytes().fold(0, u64::saturating_add);
-    bytes().max().map_or(1.0, |largest| largest as f64 / all.max(1) as f64)
+    let mut weights: Vec<u64> =
+        scene.run.of_category(Category::Parameter).iter().map(|&id| scene.run.bytes(id)).collect();
+    weights.sort_unstable_by_key(|&bytes| Reverse(bytes));
+    let Some(&largest) = weights.first() else { return 1.0 };
+    let table = weights.get(1).filter(|&&second| second == largest).copied().unwrap_or(0);
+    let all = weights.iter().copied().fold(0, u64::saturating_add).saturating_sub(table);
+    largest as f64 / all.max(1) as f64
 }
 
 /// One chunk of everything at a time, once in the forward and once more in the backward; the weight of the last layer gets a

@@ -59,15 +59,17 @@ pub(in crate::remedies) fn search<'o, 'a>(
     candidates.sort_by(|a, b| cheaper(&first(a), &first(b)));
     let baseline = &recorded.baseline.profile;
     let may_fit = |candidate: &Candidate<'_, '_, '_>| {
-        let together = candidate.iter().fold(baseline.clone(), |all, one| all.with(&one.profile, baseline));
-        together.peak_bytes() <= limit
+        baseline.with_all(candidate.iter().map(|choice| &choice.profile)).peak_bytes() <= limit
             && (!enough.has_growth() || candidate.iter().any(|choice| choice.stops_growth))
     };
     let mut sure: Vec<Combination<'o, 'a>> =
         tried.iter().filter(|one| is_plan(one)).map(|(combination, _)| combination.clone()).collect();
     let mut found = Vec::new();
     let mut replays = (EVENTS / recorded.program.timeline().events.len().max(1)).clamp(REPLAYS.0, REPLAYS.1);
-    let mut open = candidates.into_iter().filter(may_fit).peekable();
+    let is_known = |candidate: &Candidate<'_, '_, '_>| {
+        candidate.iter().all(|choice| choice.is_tried) && is_among(tried, &first(candidate))
+    };
+    let mut open = candidates.into_iter().filter(|one| !is_known(one) && may_fit(one)).peekable();
     while 0 < replays && open.peek().is_some() {
         let is_open = |candidate: &Candidate<'_, 'o, 'a>| {
             let first = first(candidate);
@@ -146,6 +148,15 @@ fn in_order<'o, 'a>(others: &[&'o Offer<'a>], rung: &'o Offer<'a>) -> Combinatio
 /// The cheapest that a candidate may come to.
 fn first<'o, 'a>(candidate: &Candidate<'_, 'o, 'a>) -> Combination<'o, 'a> {
     candidate.iter().filter_map(|choice| choice.degrees.first().copied()).collect()
+}
+
+/// Whether some remedies were tried together.
+fn is_among(tried: &[One<'_, '_>], combination: &Combination<'_, '_>) -> bool {
+    let has_all = |known: &Combination<'_, '_>| {
+        known.len() == combination.len()
+            && known.iter().all(|offer| combination.iter().any(|other| other.place == offer.place))
+    };
+    tried.iter().any(|(known, _)| has_all(known))
 }
 
 /// Whether what was tried surely fits, and is no bound.

@@ -33,6 +33,12 @@ impl Profile {
         self.highest.iter().copied().max().unwrap_or(0)
     }
 
+    /// The profile of this recorded program with several changes, if each saves what it saves alone.
+    #[must_use]
+    pub fn with_all<'p>(&self, alone: impl Iterator<Item = &'p Self>) -> Self {
+        alone.fold(self.clone(), |sum, one| sum.with(one, self))
+    }
+
     /// The profile of a program with two changes, if each saves what it saves alone.
     #[must_use]
     pub fn with(&self, other: &Self, recorded: &Self) -> Self {
