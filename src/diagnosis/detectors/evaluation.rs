@@ -36,6 +36,11 @@ fn running(case: &Case<'_>) -> Option<Finding> {
     };
     let made = timeline.lifetimes.started_between(Moment(call.event.0), case.moment);
     let made: Vec<AllocId> = made.filter(is_passing).collect();
+    let run = &case.workload.computation.run;
+    let without_gradients = run.stacks_with(|code| code.runs_without_gradients());
+    if made.iter().all(|&id| without_gradients.has(timeline.stack(id))) {
+        return None;
+    }
     // Without a graph, hardly any block of the first half outlives it; those of the second half may be in use.
     let early = made.len() / 2;
     let is_kept = |id: &&AllocId| timeline.gone(**id).is_none_or(|gone| case.moment < gone);
