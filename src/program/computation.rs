@@ -84,7 +84,6 @@ impl<'a> Computation<'a> {
     /// The repeated blocks in some events of a forward: the allocations from the first to the last of each.
     pub fn blocks(&self, events: &Range<u32>) -> Vec<Range<u32>> {
         let lifetimes = &self.run.timeline.lifetimes;
-        let ids: Vec<AllocId> = self.run.made_in(events).collect();
         let range = events.start as usize + 1..events.end as usize + 1;
         let peak = self.run.timeline.active.peak_in(range).map_or(Moment(events.end), |(peak, _)| peak);
         let is_kept = |id: AllocId| {
@@ -92,6 +91,16 @@ impl<'a> Computation<'a> {
                 && lifetimes.start(id) <= peak
                 && lifetimes.end(id).is_none_or(|end| peak < end)
         };
+        self.blocks_that_keep(events, is_kept)
+    }
+
+    /// The repeated blocks in some events of a call that does not train: those that they would be if it kept what training keeps.
+    pub fn blocks_of_call(&self, events: &Range<u32>) -> Vec<Range<u32>> {
+        self.blocks_that_keep(events, |id| self.depends_on_batch(id))
+    }
+
+    fn blocks_that_keep(&self, events: &Range<u32>, is_kept: impl Fn(AllocId) -> bool) -> Vec<Range<u32>> {
+        let ids: Vec<AllocId> = self.run.made_in(events).collect();
         let kept = Kept::of(&self.run, &ids, is_kept);
         modules::repeated_blocks(&self.run, &self.frames, &ids, &kept)
     }

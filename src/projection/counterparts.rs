@@ -4,9 +4,9 @@
 //! made before them.
 
 use super::earlier::Earlier;
-use super::failure::Failure;
 use super::likeness::{Likeness, Mark};
-use crate::model::{AllocId, Moment};
+use super::turns::Turns;
+use crate::model::AllocId;
 use crate::program::Run;
 use foldhash::{HashMap, HashSet};
 use std::ops::Range;
@@ -26,12 +26,7 @@ pub(super) struct Counterparts {
 }
 
 impl Counterparts {
-    pub(super) fn of(run: &Run<'_>, failure: &Failure, earlier: &Earlier) -> Self {
-        let iterations = &run.attribution.phases.iterations.list;
-        let events = |index: usize| {
-            let Moment(end) = iterations[index].end;
-            iterations[index].start.0..end.min(failure.event.0)
-        };
+    pub(super) fn of(run: &Run<'_>, turns: &Turns, earlier: &Earlier) -> Self {
         let likeness = earlier.likeness;
         let in_step = pairs(run, &(earlier.events.start..earlier.at.0), &earlier.failed, likeness);
         let mut all: HashMap<AllocId, AllocId> = in_step.iter().copied().collect();
@@ -39,11 +34,11 @@ impl Counterparts {
             if let Some(one) = earlier.index.checked_sub(back)
                 && let Some(other) = earlier.failed_index.checked_sub(back)
             {
-                all.extend(pairs(run, &events(one), &events(other), likeness));
+                all.extend(pairs(run, &turns.events(one), &turns.events(other), likeness));
             }
         }
         let again = earlier.index.checked_sub(1).map(|before| {
-            let pairs = pairs(run, &events(before), &earlier.events, likeness);
+            let pairs = pairs(run, &turns.events(before), &earlier.events, likeness);
             pairs.into_iter().map(|(_, id)| id).collect()
         });
         Self { pairs: all, in_step, again }

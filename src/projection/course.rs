@@ -2,6 +2,7 @@
 
 use crate::analysis::Position;
 use crate::model::{EventIx, Moment};
+use crate::simulator::Until;
 
 /// Why the rest of a step is not projected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,48 @@ const ERROR: f64 = 0.07;
 /// an iteration, what a first step cannot show is off by much more.
 const ERROR_IN_FIRST_STEP: f64 = 0.12;
 
+/// One of the things that a program does again and again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// Its number, from 0.
+    pub number: u32,
+    /// What it is.
+    pub kind: TurnKind,
+}
+
+/// What a program does again and again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnKind {
+    /// Iterations.
+    Iteration,
+    /// Iterations that are counted within the recording, which starts too late to know more.
+    IterationOfRecording,
+    /// Calls of a model that do not train, counted within the recording.
+    Call,
+}
+
+impl Turn {
+    /// The iteration of a position, if it has a number.
+    pub fn of_position(position: Position) -> Option<Self> {
+        let known = position.iteration.map(|number| Self { number, kind: TurnKind::Iteration });
+        let recorded = || {
+            let number = position.iteration_of_recording?;
+            Some(Self { number, kind: TurnKind::IterationOfRecording })
+        };
+        known.or_else(recorded)
+    }
+
+    /// Its number, if it is an iteration.
+    pub fn iteration(self) -> Option<u32> {
+        (self.kind != TurnKind::Call).then_some(self.number)
+    }
+
+    /// Its number, if it is a call.
+    pub fn call(self) -> Option<u32> {
+        (self.kind == TurnKind::Call).then_some(self.number)
+    }
+}
+
 /// What the projected rest of a step follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Course {
@@ -48,8 +91,10 @@ pub struct Course {
     pub events: u32,
     /// How many of them belong to the step that failed. The others are the next step, where the failed one is the first.
     pub of_step: u32,
-    /// The iteration in which it failed.
-    pub failed: Position,
+    /// The iteration or the call in which it failed, if it has a number.
+    pub failed: Option<Turn>,
+    /// How far it goes.
+    pub until: Until,
     /// What shows how it would have gone on.
     pub basis: Basis,
 }
@@ -57,20 +102,20 @@ pub struct Course {
 /// What shows how a step would have gone on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Basis {
-    /// An iteration that came further.
-    Iteration(Like),
+    /// An iteration, or a call of a model, that came further.
+    Earlier(Like),
     /// The structure of the program, in a first step.
     Structure(Structure),
 }
 
-/// An iteration that came further, beside the one that failed.
+/// An iteration that came further, beside the one that failed, or a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Like {
-    /// Which it is.
-    pub position: Position,
+    /// Which it is, if it has a number.
+    pub turn: Option<Turn>,
     /// The moments at which it began, if another came before it, and at which it was over.
     pub moments: (Option<Moment>, Moment),
-    /// How many iterations lie between the two ends.
+    /// How many of these lie between the two ends.
     pub apart: u32,
     /// How much of what the two iterations asked for up to the failure is the same, from 0 to 1.
     pub alike: f64,
@@ -96,6 +141,8 @@ pub enum Stage {
         block: usize,
         /// How many there are.
         count: usize,
+        /// Whether blocks get wider. Those that are twice as wide are taken to have a quarter of the positions.
+        gets_wider: bool,
     },
     /// What follows the blocks in the forward.
     Head,
@@ -110,15 +157,15 @@ impl Course {
     /// does.
     pub fn error(&self) -> f64 {
         match self.basis {
-            Basis::Iteration(_) => ERROR,
+            Basis::Earlier(_) => ERROR,
             Basis::Structure(_) => ERROR_IN_FIRST_STEP,
         }
     }
 
-    /// The iteration that came further, if there is one.
+    /// The iteration or call that came further, if there is one.
     pub fn like(&self) -> Option<Like> {
         match self.basis {
-            Basis::Iteration(like) => Some(like),
+            Basis::Earlier(like) => Some(like),
             Basis::Structure(_) => None,
         }
     }

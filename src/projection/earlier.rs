@@ -1,7 +1,8 @@
-//! An earlier iteration that came further than the one in which a request failed.
+//! An earlier iteration that came further than the one in which a request failed, or an earlier call of a model.
 
 use super::failure::Failure;
 use super::likeness::{Likeness, Mark};
+use super::turns::Turns;
 use crate::analysis::Category;
 use crate::model::{AllocId, EventIx, Moment};
 use crate::program::Run;
@@ -9,16 +10,16 @@ use crate::program::share::{MUCH, NEARLY_ALL};
 use foldhash::HashMap;
 use std::ops::Range;
 
-/// An iteration that came further.
+/// An iteration that came further, or a call.
 #[derive(Debug, Clone)]
 pub(super) struct Earlier {
-    /// Its index among the iterations.
+    /// Its index among its like.
     pub(super) index: usize,
     /// Its events.
     pub(super) events: Range<u32>,
     /// The event in it that made what the failed request asked for.
     pub(super) at: EventIx,
-    /// The index of the iteration that failed, and its events before the failure.
+    /// The index of the one that failed, and its events before the failure.
     pub(super) failed_index: usize,
     pub(super) failed: Range<u32>,
     /// What allocations of the two have in common.
@@ -28,18 +29,15 @@ pub(super) struct Earlier {
 }
 
 impl Earlier {
-    /// The one that is most like the failed iteration up to the failure, the latest of several.
-    pub(super) fn find(run: &Run<'_>, failure: &Failure) -> Option<Self> {
-        let iterations = &run.attribution.phases.iterations.list;
-        let failed_index =
-            iterations.partition_point(|iteration| iteration.start <= failure.event).checked_sub(1)?;
-        let failed = iterations[failed_index].start.0..failure.event.0;
+    /// The one that is most like the failed one up to the failure, the latest of several.
+    pub(super) fn find(run: &Run<'_>, failure: &Failure, turns: &Turns) -> Option<Self> {
+        let (failed_index, _) = turns.last_and_earlier()?;
+        let failed = turns.events(failed_index);
         let mut best: Option<Self> = None;
         for likeness in Likeness::ALL {
             let asked = Asked::of(run, failure, &failed, likeness);
-            for index in (0..failed_index).rev() {
-                let Moment(end) = iterations[index].end;
-                let events = iterations[index].start.0..end;
+            for index in turns.last_and_earlier()?.1 {
+                let events = turns.events(index);
                 let Some((alike, id)) = asked.most_alike(run, &events) else { continue };
                 let Some(at) = run.timeline.lifetimes.start(id).event() else { continue };
                 if best.as_ref().is_none_or(|best| best.alike.is_less(alike)) {

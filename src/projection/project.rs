@@ -1,16 +1,17 @@
 //! A recording with the rest of the step that failed.
 
 use super::counterparts::Counterparts;
-use super::course::{Basis, Course, Like, Unprojected};
+use super::course::{Basis, Course, Like, Turn, Unprojected};
 use super::earlier::Earlier;
 use super::failure::Failure;
 use super::first::{self, Written};
 use super::rest;
 use super::sizes::Sizes;
+use super::turns::Turns;
 use crate::analysis::Attribution;
 use crate::model::{Moment, Timeline};
 use crate::program::{Computation, Run};
-use crate::simulator::Subject;
+use crate::simulator::{Subject, Until};
 
 /// A recording with the rest of the step that failed.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ impl Projection {
 
     /// A device's requests with those that are projected, from those that were recorded.
     pub fn requests(&self, recorded: &Subject) -> Subject {
-        recorded.continued(&self.timeline, self.course.from)
+        recorded.continued(&self.timeline, self.course.from, self.course.until)
     }
 
     /// Project the rest of the step in which a program's last request failed.
@@ -51,15 +52,23 @@ impl Projection {
     pub fn of(computation: &Computation<'_>) -> Result<Self, Unprojected> {
         let run = &computation.run;
         let failure = Failure::of(run.timeline)?;
-        let Some(earlier) = Earlier::find(run, &failure) else {
-            return Self::of_first(computation, &failure);
-        };
-        let counterparts = Counterparts::of(run, &failure, &earlier);
-        let sizes = Sizes::of(computation, &earlier, &counterparts);
+        for turns in [Turns::iterations(run, &failure)].into_iter().chain(Turns::calls(run, &failure)) {
+            if let Some(earlier) = Earlier::find(run, &failure, &turns) {
+                return Ok(Self::like(computation, &failure, &turns, &earlier));
+            }
+        }
+        Self::of_first(computation, &failure)
+    }
+
+    /// Project the rest of a step as an earlier one went on.
+    fn like(computation: &Computation<'_>, failure: &Failure, turns: &Turns, earlier: &Earlier) -> Self {
+        let run = &computation.run;
+        let counterparts = Counterparts::of(run, turns, earlier);
+        let sizes = Sizes::of(computation, earlier, &counterparts);
         let events = rest::events(rest::Basis {
             run: *run,
-            failure: &failure,
-            earlier: &earlier,
+            failure,
+            earlier,
             counterparts: &counterparts,
             sizes: &sizes,
         });
@@ -69,9 +78,10 @@ impl Projection {
             from: failure.event,
             events: events.len() as u32,
             of_step: events.len() as u32,
-            failed: run.attribution.phases.position_at(Moment(failure.event.0)),
-            basis: Basis::Iteration(Like {
-                position: run.attribution.phases.position_at(Moment::after(earlier.at)),
+            failed: turns.name(run, earlier.failed_index, Moment(failure.event.0)),
+            until: if turns.are_calls() { Until::Call } else { Until::Step },
+            basis: Basis::Earlier(Like {
+                turn: turns.name(run, earlier.index, Moment::after(earlier.at)),
                 moments: (
                     (0 < earlier.index).then_some(Moment(earlier.events.start)),
                     Moment(earlier.events.end),
@@ -81,13 +91,13 @@ impl Projection {
                 ratio: sizes.ratio(),
             }),
         };
-        Ok(Self { timeline, attribution, course })
+        Self { timeline, attribution, course }
     }
 
     /// Project the rest of a step that no earlier one is like.
     fn of_first(computation: &Computation<'_>, failure: &Failure) -> Result<Self, Unprojected> {
         let run = &computation.run;
-        let Written { events, of_step, structure } = first::events(computation, failure)?;
+        let Written { events, of_step, until, structure } = first::events(computation, failure)?;
         let timeline = run.timeline.continued(failure.event.0, &events);
         let from = run.timeline.events.stack(failure.event);
         let attribution = run.attribution.of_continued(run.snapshot, &timeline, from);
@@ -95,7 +105,8 @@ impl Projection {
             from: failure.event,
             events: events.len() as u32,
             of_step: of_step as u32,
-            failed: run.attribution.phases.position_at(Moment(failure.event.0)),
+            failed: Turn::of_position(run.attribution.phases.position_at(Moment(failure.event.0))),
+            until,
             basis: Basis::Structure(structure),
         };
         Ok(Self { timeline, attribution, course })

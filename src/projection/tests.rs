@@ -107,7 +107,7 @@ fn what_cannot_be_projected_says_why() {
     let timeline = &snapshot.timelines[0];
     let reason = |event: EventIx, then: &[Event]| projected(&snapshot, timeline, event, then).err();
     let (first, later) = (made_in(&snapshot, 0).0, made_in(&snapshot, 2).0);
-    assert_eq!(reason(first[3], &[]), Some(Unprojected::NoEarlier));
+    assert_eq!(reason(first[3], &[]), Some(Unprojected::NoEarlierBlock));
     let more = Event::new(Action::Alloc, 1 << 50, MIB);
     assert_eq!(reason(later[3], &[more]), Some(Unprojected::WentOn));
     assert_eq!(reason(later[3], &[Event { action: Action::Snapshot, ..more }]), None);

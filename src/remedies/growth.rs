@@ -1,11 +1,11 @@
-//! What a program keeps more of with each iteration.
+//! What a program keeps more of with each iteration, or with each call of a model.
 //!
 //! A program that fails because something grows fails again later, whatever makes room for what it has now.
 
-use super::outcome::LastIteration;
 use super::scene::Scene;
 use crate::model::Moment;
 use crate::program::share::{TRACE, WORTH};
+use crate::projection::Turn;
 use crate::simulator::Program;
 
 /// The growth of a program from one iteration to the next.
@@ -16,8 +16,8 @@ pub(super) struct Growth {
     moments: (Option<Moment>, Moment, Moment),
     /// How many iterations lie between the last two.
     apart: u32,
-    /// The iteration that failed.
-    failed: LastIteration,
+    /// The one that failed.
+    failed: Turn,
     /// Bytes for each iteration.
     bytes: u64,
 }
@@ -29,10 +29,9 @@ impl Growth {
         let like = course.like()?;
         let (start, end) = like.moments;
         let moments = (start, end, Moment(scene.run.timeline.events.len() as u32));
-        let number = course.failed.iteration.or(course.failed.iteration_of_recording)?;
-        let failed = LastIteration { number, is_of_recording: course.failed.iteration.is_none() };
+        let failed = course.failed?;
         let growth = Self { moments, apart: like.apart, failed, bytes: 0 }.with(program)?;
-        let so_far = growth.bytes.saturating_mul(number.into());
+        let so_far = growth.bytes.saturating_mul(failed.number.into());
         (WORTH.is_reached(so_far, program.peak().bytes) && missing <= so_far).then_some(growth)
     }
 
@@ -51,10 +50,10 @@ impl Growth {
         (bytes != 0).then_some(Self { bytes, ..self })
     }
 
-    /// The last iteration that fits where some bytes are to spare in the one that failed.
-    pub(super) fn last_iteration(self, margin: i64) -> LastIteration {
+    /// The last one that fits where some bytes are to spare in the one that failed.
+    pub(super) fn last(self, margin: i64) -> Turn {
         let more = margin.max(0).unsigned_abs() / self.bytes;
         let number = self.failed.number.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
-        LastIteration { number, ..self.failed }
+        Turn { number, ..self.failed }
     }
 }

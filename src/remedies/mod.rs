@@ -36,9 +36,7 @@ mod whole;
 
 pub use best::is_worth_showing;
 pub use offer::{Effort, Part};
-pub use outcome::{
-    Attributed, Figures, LargestBatch, LastIteration, Postponed, Prediction, Predictions, Trust,
-};
+pub use outcome::{Attributed, Figures, LargestBatch, Postponed, Prediction, Predictions, Trust};
 pub use precondition::Precondition;
 pub use predict::predict;
 pub use price::{Allowed, Payment, Price};

@@ -4,7 +4,7 @@ use super::offer::{Effort, Part};
 use super::precondition::Precondition;
 use super::price::Price;
 use crate::program::share::TRACE;
-use crate::projection::{Course, Unprojected};
+use crate::projection::{Course, Turn, Unprojected};
 use crate::simulator::{Profile, Until};
 
 /// The most bytes of a program, in three measures.
@@ -21,15 +21,6 @@ pub struct Figures {
 /// Whether something is less than before by more than a trace, which is worth showing.
 pub(super) fn saves(before: u64, after: u64) -> bool {
     TRACE.is_exceeded(before.saturating_sub(after), before)
-}
-
-/// The last of some iterations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LastIteration {
-    /// Its number, from 0.
-    pub number: u32,
-    /// Whether that counts within the recording, since it starts too late to know more.
-    pub is_of_recording: bool,
 }
 
 /// How far a prediction goes.
@@ -83,8 +74,8 @@ pub struct Prediction {
     pub curve: Profile,
     /// Whether every request is met within the capacity; `None` where neither a capacity nor a failed request says what that takes.
     pub fits: Option<bool>,
-    /// The last iteration that fits, where the program goes on to need more with each; else `None`.
-    pub fits_until_iteration: Option<LastIteration>,
+    /// The last iteration or call that fits, where the program goes on to need more with each; else `None`.
+    pub fits_until_turn: Option<Turn>,
     /// Bytes to spare: the capacity less the most that is reserved. Negative, those that are missing at least; `None` as for
     /// `fits`.
     pub margin: Option<i64>,

@@ -235,7 +235,7 @@ fn prediction(recorded: &Recorded<'_, '_>, one: &(Combination<'_, '_>, Tried)) -
         figures: tried.figures,
         curve: tried.profile.clone(),
         fits: tried.fits(),
-        fits_until_iteration: tried.fits_until_iteration(),
+        fits_until_turn: tried.fits_until_turn(),
         margin: tried.margin,
         basis: if is_bound { Trust::Bound } else { Trust::Simulated },
         attribution: if has(&|offer| offer.is_inferred) { Attributed::Inferred } else { Attributed::Seen },

@@ -2,8 +2,9 @@
 
 use super::growth::Growth;
 use super::offer::{Change, Offer, Part};
-use super::outcome::{Figures, LastIteration};
+use super::outcome::Figures;
 use super::scene::Scene;
+use crate::projection::Turn;
 use crate::simulator::{Device, Outcome, Profile, Program, Reach, Settings, margin_bytes};
 
 /// The outcome of a program.
@@ -14,7 +15,7 @@ pub(super) struct Tried {
     pub(super) limit_bytes: Option<u64>,
     /// Bytes to spare; negative, those that are missing.
     pub(super) margin: Option<i64>,
-    /// What grows with each iteration.
+    /// What grows with each iteration, or each call of a model.
     pub(super) growth: Option<Growth>,
 }
 
@@ -24,10 +25,10 @@ impl Tried {
         self.margin.map(|margin| 0 <= margin)
     }
 
-    /// The last iteration that fits, where memory goes on growing until none is left.
-    pub(super) fn fits_until_iteration(&self) -> Option<LastIteration> {
+    /// The last iteration or call that fits, where memory goes on growing until none is left.
+    pub(super) fn fits_until_turn(&self) -> Option<Turn> {
         let margin = self.margin.filter(|&margin| 0 <= margin)?;
-        Some(self.growth?.last_iteration(margin))
+        Some(self.growth?.last(margin))
     }
 
     /// The recorded program under its own settings.

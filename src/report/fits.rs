@@ -44,12 +44,21 @@ const TO_THE_STEPS_END: FitWords = FitWords {
     column: "step fits",
 };
 
+const TO_THE_CALLS_END: FitWords = FitWords {
+    fits: "finishes the call of the model",
+    fits_into: "finishes the call of the model within",
+    fit_into: "finish the call of the model within",
+    would_fit: "would finish the call",
+    column: "call fits",
+};
+
 /// The words for what reaches as far as this.
 pub fn fit_words(until: Until) -> &'static FitWords {
     match until {
         Until::End => &TO_THE_END,
         Until::FailedRequest => &TO_THE_FAILED_REQUEST,
         Until::Step => &TO_THE_STEPS_END,
+        Until::Call => &TO_THE_CALLS_END,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::analysis::{Phase, PhaseBasis, Phases, Position};
 use crate::model::Moment;
-use crate::remedies::LastIteration;
+use crate::projection::{Turn, TurnKind};
 use crate::units;
 use serde::Serialize;
 
@@ -47,14 +47,15 @@ pub(super) fn position_text(position: Position) -> Option<String> {
 
 /// The iteration of a position; `None` where there is none.
 pub(super) fn iteration_text(position: Position) -> Option<String> {
-    let known = position.iteration.map(|number| (number, false));
-    let (number, is_of_recording) =
-        known.or_else(|| position.iteration_of_recording.map(|number| (number, true)))?;
-    Some(last_iteration_text(LastIteration { number, is_of_recording }))
+    Turn::of_position(position).map(turn_text)
 }
 
-/// The last of some iterations.
-pub(super) fn last_iteration_text(last: LastIteration) -> String {
-    let within = if last.is_of_recording { " of the recording" } else { "" };
-    format!("iteration {}{within}", units::count(last.number))
+/// The name of an iteration, or of a call of a model.
+pub(super) fn turn_text(turn: Turn) -> String {
+    let number = units::count(turn.number);
+    match turn.kind {
+        TurnKind::Iteration => format!("iteration {number}"),
+        TurnKind::IterationOfRecording => format!("iteration {number} of the recording"),
+        TurnKind::Call => format!("call {number} of the model"),
+    }
 }

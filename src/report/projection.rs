@@ -1,12 +1,13 @@
 //! The words for the rest of a step that failed: what it follows, or why it is not known.
 
-use super::position::iteration_text;
+use super::position::turn_text;
 use super::stated_error::stated_error;
-use crate::projection::{Basis, Course, Like, Stage, Structure, Unprojected};
+use crate::projection::{Basis, Course, Like, Stage, Structure, Turn, Unprojected};
+use crate::simulator::Until;
 use crate::units;
 use serde::Serialize;
 
-/// What was projected, for JSON; iterations are counted from 0.
+/// What was projected, for JSON; iterations and calls are counted from 0.
 #[derive(Serialize)]
 pub(super) struct ProjectionRecord {
     from: u32,
@@ -14,11 +15,13 @@ pub(super) struct ProjectionRecord {
     events: u32,
     basis: &'static str,
     like_iteration: Option<u32>,
+    like_call: Option<u32>,
     alike: Option<f64>,
     ratio: Option<f64>,
     stage: Option<&'static str>,
     block: Option<usize>,
     blocks: Option<usize>,
+    gets_wider: bool,
     assumes_adam: bool,
     error: f64,
 }
@@ -36,24 +39,32 @@ impl ProjectionRecord {
         let like = course.like();
         let structure = match course.basis {
             Basis::Structure(structure) => Some(structure),
-            Basis::Iteration(_) => None,
+            Basis::Earlier(_) => None,
         };
-        let (block, blocks) = match structure.map(|structure| structure.stage) {
-            Some(Stage::Block { block, count }) => (Some(block), Some(count)),
-            _ => (None, None),
+        let turn = like.and_then(|like| like.turn);
+        let (call, iteration) = (turn.and_then(Turn::call), turn.and_then(Turn::iteration));
+        let is_of_steps = course.until == Until::Step;
+        let (block, blocks, gets_wider) = match structure.map(|structure| structure.stage) {
+            Some(Stage::Block { block, count, gets_wider }) => (Some(block), Some(count), gets_wider),
+            _ => (None, None, false),
         };
         Self {
             from: course.from.0,
-            until: if structure.is_some() { "next_step" } else { "step" },
+            until: if structure.is_some() && is_of_steps { "next_step" } else { course.until.key() },
             events: course.events,
-            basis: if structure.is_some() { "structure" } else { "iteration" },
-            like_iteration: like
-                .and_then(|like| like.position.iteration.or(like.position.iteration_of_recording)),
+            basis: match (structure, is_of_steps) {
+                (Some(_), _) => "structure",
+                (None, true) => "iteration",
+                (None, false) => "call",
+            },
+            like_iteration: iteration,
+            like_call: call,
             alike: like.map(|like| like.alike),
             ratio: like.map(|like| like.ratio),
             stage: structure.map(|structure| stage_key(structure.stage)),
             block,
             blocks,
+            gets_wider,
             assumes_adam: structure.is_some_and(|structure| structure.assumes_adam),
             error: course.error(),
         }
@@ -74,20 +85,20 @@ pub fn projection_lines(projected: Result<Course, Unprojected>) -> Vec<String> {
     let why = match projected {
         Ok(course) => {
             return match course.basis {
-                Basis::Iteration(like) => lines_like(course, like),
+                Basis::Earlier(like) => lines_like(course, like),
                 Basis::Structure(structure) => lines_from_structure(course, structure),
             };
         }
         Err(Unprojected::Complete) => return Vec::new(),
         Err(Unprojected::WentOn) => "A request failed, and the program went on in another way.",
         Err(Unprojected::NoEarlier) => {
-            "A request failed, and no earlier iteration did the same and came further."
+            "A request failed, and nothing before it did the same and came further."
         }
         Err(Unprojected::NoEarlierBlock) => {
-            "A request failed in a first step, where no block of the model had done the same before."
+            "A request failed in a first pass, where no block of the model had done the same before."
         }
         Err(Unprojected::OtherBlocks) => {
-            "A request failed in a first step, and much of the model that is left is unlike what ran."
+            "A request failed in a first pass, and much of the model that is left is unlike what ran."
         }
     };
     let unknown = "What follows is not known: answers reach up to that request, and its bytes count.";
@@ -95,11 +106,12 @@ pub fn projection_lines(projected: Result<Course, Unprojected>) -> Vec<String> {
 }
 
 fn lines_like(course: Course, like: Like) -> Vec<String> {
-    let name = iteration_text(like.position).unwrap_or_else(|| "an earlier iteration".to_owned());
+    let name = like.turn.map_or_else(|| "an earlier iteration".to_owned(), turn_text);
+    let whole = if course.until == Until::Call { "call" } else { "step" };
     let (event, error) = (units::count(course.from.0), stated_error(course.error()));
     let mut lines = vec![
         format!(
-            "A request failed at event {event}. The rest of its step is projected, as {name} went on ({error});"
+            "A request failed at event {event}. The rest of its {whole} is projected, as {name} went on ({error});"
         ),
         format!("up to there, {:.1} % of what the two asked for is the same.", 100.0 * like.alike),
     ];
@@ -113,11 +125,20 @@ fn lines_like(course: Course, like: Like) -> Vec<String> {
 fn lines_from_structure(course: Course, structure: Structure) -> Vec<String> {
     let (event, error) = (units::count(course.from.0), stated_error(course.error()));
     let stage = match structure.stage {
-        Stage::Block { block, count } => format!("in block {block} of {count} of the forward"),
+        Stage::Block { block, count, .. } => format!("in block {block} of {count} of the forward"),
         Stage::Head => "after the last block of the forward".to_owned(),
         Stage::Backward => "in the backward".to_owned(),
         Stage::Optimizer => "in the optimizer's step".to_owned(),
     };
+    if course.until == Until::Call {
+        return vec![
+            format!("A request failed at event {event}, {stage}, in the first call of its kind."),
+            format!(
+                "The rest of it is projected ({error}, in four of five cases): blocks like those before them,"
+            ),
+            "and the logits if the model has a head of its own and does not generate.".to_owned(),
+        ];
+    }
     let mut lines = vec![
         format!("A request failed at event {event}, {stage}, and no step before it came further."),
         format!(
@@ -127,6 +148,9 @@ fn lines_from_structure(course: Course, structure: Structure) -> Vec<String> {
             .to_owned(),
         "gradient for each parameter.".to_owned(),
     ];
+    if matches!(structure.stage, Stage::Block { gets_wider: true, .. }) {
+        lines.push("Blocks that are twice as wide are taken to have a quarter of the positions.".to_owned());
+    }
     if structure.assumes_adam {
         lines.push(
             "No state of the optimizer was seen: it is taken for Adam, with two tensors for each parameter."

@@ -3,7 +3,7 @@
 use super::damage::DamageRecord;
 use super::fits::{FitWords, fit_words};
 use super::json;
-use super::position::last_iteration_text;
+use super::position::turn_text;
 use super::prices::{PriceRecord, price_text};
 use super::projection::{ProjectionRecord, projection_lines, projection_record};
 use super::simulation::fidelity_text;
@@ -11,6 +11,7 @@ use super::stated_error::{stated_error, to_spare};
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
 use crate::model::{Snapshot, Timeline};
+use crate::projection::Turn;
 use crate::remedies::{Figures, Postponed, Precondition, Prediction, Predictions, Trust};
 use crate::simulator::{Fidelity, Profile, Until};
 use crate::units;
@@ -106,6 +107,7 @@ struct RemedyRecord<'a> {
     fits: Option<bool>,
     fits_until: &'static str,
     fits_until_iteration: Option<u32>,
+    fits_until_call: Option<u32>,
     margin: Option<i64>,
     basis: &'static str,
     attribution: &'static str,
@@ -136,7 +138,8 @@ fn record(remedy: &Prediction, until: Until) -> RemedyRecord<'_> {
         peak_reserved,
         fits: remedy.fits,
         fits_until: until.key(),
-        fits_until_iteration: remedy.fits_until_iteration.map(|last| last.number),
+        fits_until_iteration: remedy.fits_until_turn.and_then(Turn::iteration),
+        fits_until_call: remedy.fits_until_turn.and_then(Turn::call),
         margin: remedy.margin,
         basis: remedy.basis.key(),
         attribution: remedy.attribution.key(),
@@ -321,8 +324,8 @@ fn postponed_text(predictions: &Predictions, postponed: Postponed) -> Option<Str
     let (Postponed::Leak(index) | Postponed::Little(index) | Postponed::Bound(index)) = postponed;
     let remedy = predictions.remedies.get(index)?;
     let what = format!("{} ({})", remedy.title, remedy.id);
-    let until = remedy.fits_until_iteration;
-    let until = until.map_or_else(String::new, |last| format!(", until about {}", last_iteration_text(last)));
+    let until = remedy.fits_until_turn;
+    let until = until.map_or_else(String::new, |last| format!(", until about {}", turn_text(last)));
     Some(match postponed {
         Postponed::Leak(_) => format!(
             "No change that was tried stops what grows and {fits_into} {limit}. This only puts it off{until}: {what}."
@@ -386,9 +389,7 @@ pub fn yes_or_no(fits: Option<bool>) -> String {
 
 /// Whether it fits, or until when: `yes`, `no`, `to iteration 13`.
 pub fn remedy_fits(remedy: &Prediction) -> String {
-    remedy
-        .fits_until_iteration
-        .map_or_else(|| yes_or_no(remedy.fits), |last| format!("to {}", last_iteration_text(last)))
+    remedy.fits_until_turn.map_or_else(|| yes_or_no(remedy.fits), |last| format!("to {}", turn_text(last)))
 }
 
 /// The change of a figure in percent: `-12.5 %`; empty if there is none.
@@ -447,7 +448,7 @@ pub(super) mod fixture {
             figures: Figures::default(),
             curve: Profile::default(),
             fits: None,
-            fits_until_iteration: None,
+            fits_until_turn: None,
             margin: None,
             basis: Trust::Simulated,
             attribution: Attributed::Seen,

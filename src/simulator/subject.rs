@@ -56,8 +56,8 @@ impl Subject {
 
     /// The same device as it would have gone on from an event: its requests before that, and those of a timeline with the same
     /// first events from there. What is known of the recording stays known.
-    pub fn continued(&self, timeline: &Timeline, from: EventIx) -> Self {
-        let requests = self.requests.continued(timeline, from);
+    pub fn continued(&self, timeline: &Timeline, from: EventIx, until: Until) -> Self {
+        let requests = self.requests.continued(timeline, from, until);
         Self { requests, recorded: self.recorded.clone(), ..*self }
     }
 

@@ -11,6 +11,8 @@ pub enum Until {
     FailedRequest,
     /// To the end of the step in which a request failed: what follows is projected, that request included.
     Step,
+    /// To the end of the call of a model in which a request failed, an evaluation's batch or a generation's token.
+    Call,
 }
 
 impl Until {
@@ -25,6 +27,7 @@ impl Until {
             Self::End => "end",
             Self::FailedRequest => "failed_request",
             Self::Step => "step",
+            Self::Call => "call",
         }
     }
 }

@@ -51,6 +51,7 @@ fn is_sure(fix: &Value, capacity: f64) -> bool {
     fix["fits"] == true
         && fix["basis"] == "simulated"
         && fix["fits_until_iteration"].is_null()
+        && fix["fits_until_call"].is_null()
         && reserved * (1.0 + number(&fix["error"])) <= capacity
 }
 

@@ -11,7 +11,7 @@ use oomscope::model::{Action, DeviceId, Event, EventIx, Moment, Snapshot, Timeli
 use oomscope::program::{Computation, Run};
 use oomscope::projection::{Projection, Unprojected};
 use oomscope::remedies::{Trust, predict_all};
-use oomscope::simulator::{Device, Reach, Subject};
+use oomscope::simulator::{Device, Reach, Subject, Until};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -97,7 +97,6 @@ fn cases_of(path: &Path, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Case> 
         let step = iterations.iter().find(|step| step.start <= event && Moment(event.0) < step.end);
         // Whether the last iteration was recorded to its end is not known.
         let Some(step) = step.filter(|step| Some(*step) != iterations.last()) else { continue };
-        let truth = timeline.active.peak_in(0..step.end.0 as usize + 1).map_or(0, |(_, bytes)| bytes);
         let cut = cut_at(snapshot, timeline, event);
         let Some(of_cut) = cut.timelines.iter().find(|of_cut| of_cut.device == timeline.device) else {
             continue;
@@ -105,6 +104,11 @@ fn cases_of(path: &Path, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Case> 
         let of_cut_attribution = Attribution::of(&cut, of_cut, &UserRules::default());
         let run = Run { snapshot: &cut, timeline: of_cut, attribution: &of_cut_attribution };
         let projection = Projection::of(&Computation::of(run));
+        let is_call = projection.as_ref().is_ok_and(|projection| projection.course.until == Until::Call);
+        let call_end =
+            attribution.phases.calls.iter().find(|call| event < call.event).map(|next| next.event.0);
+        let end = if is_call { call_end.unwrap_or(timeline.events.len() as u32) } else { step.end.0 };
+        let truth = timeline.active.peak_in(0..end as usize + 1).map_or(0, |(_, bytes)| bytes);
         let at = of_cut.active.at(Moment(event.0)) + timeline.events.size(event);
         let before = iterations.iter().rev().find(|other| other.end.0 <= step.start.0);
         let naive = before.map_or(at, |before| {
@@ -290,7 +294,7 @@ fn applied_to(path: &Path) -> Vec<Applied> {
                 percent,
                 remedy: remedy.id.clone(),
                 has_like: course.like().is_some(),
-                fits: remedy.fits == Some(true) && remedy.fits_until_iteration.is_none(),
+                fits: remedy.fits == Some(true) && remedy.fits_until_turn.is_none(),
                 did,
                 error: remedy.figures.peak_requested as f64 / requested.max(1) as f64 - 1.0,
                 stated: remedy.error.unwrap_or(0.0),
@@ -321,6 +325,29 @@ fn a_first_step_takes_what_it_took_on_a_device_where_it_fits() {
     assert_eq!(found["least"], "quarter-batch");
     let report = stdout(["report", &sample("first_step.pickle.gz").display().to_string()]);
     assert!(!report.contains("past the request"), "{report}");
+}
+
+#[test]
+fn later_stages_take_what_they_took_on_a_device_where_they_fit() {
+    // What PyTorch counted in the same program, of `requested_bytes`.
+    let whole = 17_878_643_880u64;
+    let found = json(["fixes", &sample("wider_blocks.pickle.gz").display().to_string(), "--format", "json"]);
+    let projection = &found["projection"];
+    assert_eq!((&projection["block"], &projection["blocks"]), (&9.into(), &17.into()));
+    assert_eq!((&projection["gets_wider"], &projection["until"]), (&true.into(), &"next_step".into()));
+    let peak = found["baseline"]["peak_requested"].as_u64().expect("bytes");
+    assert!(peak.abs_diff(whole) <= whole / 50, "{peak} instead of {whole}");
+}
+
+#[test]
+fn a_call_of_a_model_takes_what_it_took_on_a_device_where_it_fits() {
+    let whole = 6_078_859_264u64;
+    let path = sample("long_batch.pickle.gz").display().to_string();
+    let found = json(["fixes", &path, "--format", "json"]);
+    let peak = found["baseline"]["peak_requested"].as_u64().expect("bytes");
+    assert!(peak.abs_diff(whole) <= whole / 100, "{peak} instead of {whole}");
+    let report = stdout(["report", &path]);
+    assert!(!report.contains("backward pass that never comes"), "it runs without gradients:\n{report}");
 }
 
 #[test]

@@ -4,8 +4,9 @@ use super::backward::Backward;
 use super::held::is_result_held;
 use super::parameters::{Parameters, Region};
 use super::rounds::Rounds;
+use super::stages::stages;
 use super::step_writer::StepWriter;
-use super::tail::{self, Head};
+use super::tail::{self, Head, Logits};
 use super::{First, Whole, Written};
 use crate::model::{AllocId, Event, Moment};
 use crate::program::share::MUCH;
@@ -19,6 +20,16 @@ const FAILED: AllocId = AllocId(u32::MAX - 2);
 const LOGITS: AllocId = AllocId(u32::MAX - 1);
 const LOSS: AllocId = AllocId(u32::MAX);
 
+/// The blocks of a model, and what comes after them.
+pub(super) struct Layers {
+    /// How many blocks come before those that are alike to the last one.
+    pub(super) before: usize,
+    /// How many there are.
+    pub(super) count: usize,
+    /// The logits, if it has a vocabulary.
+    pub(super) logits: Option<Logits>,
+}
+
 impl First<'_> {
     /// Write the rest of it.
     pub(super) fn rest_of_forward(&self, pass: &Pass) -> Result<Written, Unprojected> {
@@ -27,36 +38,15 @@ impl First<'_> {
         let forward = &(pass.events.start..pass.backward);
         let parameters = Parameters::of(run, failure).ok_or(Unprojected::NoEarlier)?;
         let rounds = Rounds::of(computation, failure, forward).ok_or(Unprojected::NoEarlierBlock)?;
-        let blocks = parameters.blocks();
-        let region = blocks.last().ok_or(Unprojected::OtherBlocks)?;
-        let before: usize = blocks[..blocks.len() - 1].iter().map(Region::count).sum();
-        let count = before + region.count();
-        let after = parameters.bytes(region.range.end..parameters.sizes.len());
-        let embedded = self.embedded_bytes(forward);
-        let logits = embedded.and_then(|bytes| tail::logits_bytes(&parameters, region, bytes));
-        let is_held = is_result_held(computation, failure, pass, rounds.last());
-        let head = logits.map(|bytes| Head::of(bytes, computation.has_weight_copies()).held(is_held));
-        if head.is_none() && MUCH.is_reached(after, parameters.bytes(0..parameters.sizes.len())) {
-            return Err(Unprojected::OtherBlocks);
-        }
-        let kept = self.kept_at(pass, Moment(failure.event.0));
+        let kept = self.kept_at(forward, Moment(failure.event.0));
         let mut step = StepWriter::new(run.timeline.events.get(failure.event), kept);
-        let stage = match rounds.repetition().map(|repetition| (repetition, rounds.begun(repetition))) {
-            Some((repetition, block)) if before < block && block <= count => {
-                rounds.write(repetition, count, &mut step)?;
-                if let Some(head) = head {
-                    self.write_loss(head, false, &mut step);
-                }
-                Stage::Block { block, count }
-            }
-            None if count <= rounds.recorded() => {
-                self.write_tail(&rounds, head, &mut step);
-                Stage::Head
-            }
-            Some(_) => return Err(Unprojected::OtherBlocks),
-            None => return Err(Unprojected::NoEarlierBlock),
+        let stages = stages(&parameters)?;
+        let stage = if stages.is_empty() {
+            self.write_blocks(pass, &parameters, &rounds, &mut step)?
+        } else {
+            self.write_stages(&rounds, &stages, &mut step)?
         };
-        let (kept, trained) = (step.kept.clone(), parameters.sizes);
+        let (kept, trained) = (step.kept.clone(), parameters.trained);
         let backward = Backward {
             stack: self.stacks.backward,
             kept: std::mem::take(&mut step.kept).into_values().collect(),
@@ -64,6 +54,61 @@ impl First<'_> {
             gradients: trained.clone(),
         };
         Ok(self.finish(step, Whole { start: pass.events.start, stage, kept, trained }, backward, Vec::new()))
+    }
+
+    /// Write what is left of a model whose blocks are alike, and its head.
+    fn write_blocks(
+        &self,
+        pass: &Pass,
+        parameters: &Parameters,
+        rounds: &Rounds<'_>,
+        step: &mut StepWriter,
+    ) -> Result<Stage, Unprojected> {
+        let Self { computation, failure, .. } = *self;
+        let Layers { before, count, logits } =
+            self.layers(parameters, &(pass.events.start..pass.backward))?;
+        let is_held = is_result_held(computation, failure, pass, rounds.last());
+        let head = logits.map(|logits| Head::of(logits.bytes, computation.has_weight_copies()).held(is_held));
+        match rounds.repetition().map(|repetition| (repetition, rounds.begun(repetition))) {
+            Some((repetition, block)) if before < block && block <= count => {
+                rounds.write(repetition, count, step)?;
+                if let Some(head) = head {
+                    self.write_loss(head, false, step);
+                }
+                Ok(Stage::Block { block, count, gets_wider: false })
+            }
+            None if count <= rounds.recorded() => {
+                self.write_tail(rounds, head, step);
+                Ok(Stage::Head)
+            }
+            Some(_) => Err(Unprojected::OtherBlocks),
+            None => Err(Unprojected::NoEarlierBlock),
+        }
+    }
+
+    /// The blocks of a model, and what comes after them, given the events of its forward.
+    ///
+    /// # Errors
+    /// Much of the model is no block.
+    pub(super) fn layers(
+        &self,
+        parameters: &Parameters,
+        forward: &Range<u32>,
+    ) -> Result<Layers, Unprojected> {
+        let blocks = parameters.blocks();
+        let region = blocks.last().ok_or(Unprojected::OtherBlocks)?;
+        if blocks.iter().any(|other| parameters.width(other) != parameters.width(region)) {
+            // They are of another stage, or of another model.
+            return Err(Unprojected::OtherBlocks);
+        }
+        let before: usize = blocks[..blocks.len() - 1].iter().map(Region::count).sum();
+        let after = parameters.bytes(region.range.end..parameters.sizes.len());
+        let embedded = self.embedded_bytes(forward);
+        let logits = embedded.and_then(|bytes| tail::logits(parameters, region, bytes));
+        if logits.is_none() && MUCH.is_reached(after, parameters.bytes(0..parameters.sizes.len())) {
+            return Err(Unprojected::OtherBlocks);
+        }
+        Ok(Layers { before, count: before + region.count(), logits })
     }
 
     /// The bytes of the features of all tokens, where a forward looks those up in a table.

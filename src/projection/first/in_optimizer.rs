@@ -16,7 +16,7 @@ impl First<'_> {
         let run = &computation.run;
         let failed = run.timeline.events.get(failure.event);
         let mut step = StepWriter::new(failed, BTreeMap::new());
-        let kept = self.kept_at(pass, Moment(pass.backward));
+        let kept = self.kept_at(&(pass.events.start..pass.backward), Moment(pass.backward));
         let update = Update::of(run, failure);
         step.make(failed.stack, failure.bytes);
         let whole = Whole {

@@ -9,11 +9,14 @@ mod backward;
 mod gradients;
 mod held;
 mod in_backward;
+mod in_call;
 mod in_forward;
 mod in_optimizer;
+mod in_stages;
 mod optimizer;
 mod parameters;
 mod rounds;
+mod stages;
 mod step_writer;
 mod tail;
 
@@ -24,15 +27,19 @@ use super::course::{Stage, Structure, Unprojected};
 use super::failure::Failure;
 use crate::analysis::{Category, Phase, UnseenStacks};
 use crate::model::{AllocId, Event, Moment};
-use crate::program::{Computation, Pass, StackSet, in_loss};
+use crate::program::{Computation, Span, StackSet, in_loss};
+use crate::simulator::Until;
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 /// The rest of a first step, and the step after it.
 pub(super) struct Written {
     /// The failed request, and what would have followed it.
     pub(super) events: Vec<Event>,
-    /// How many of these belong to the first step.
+    /// How many of these belong to the first step, or to the call.
     pub(super) of_step: usize,
+    /// How far they go.
+    pub(super) until: Until,
     /// What they follow.
     pub(super) structure: Structure,
 }
@@ -48,8 +55,12 @@ pub(super) fn events(computation: &Computation<'_>, failure: &Failure) -> Result
     // What earlier passes did would have to be like what this one does.
     let mut passes = computation.spans.passes().filter(|pass| pass.events.start <= failure.event.0);
     let (first_pass, is_only) = (passes.next(), passes.next().is_none());
+    let phase = run.attribution.phases.phase_at(Moment::after(failure.event));
+    if let (Phase::Eval, Some(Span::Eval(call, false))) = (phase, computation.spans.at(failure.event)) {
+        return first.rest_of_call(call.start);
+    }
     let pass = first_pass.ok_or(Unprojected::NoEarlier)?;
-    match run.attribution.phases.phase_at(Moment::after(failure.event)) {
+    match phase {
         Phase::Forward if is_only => first.rest_of_forward(pass),
         Phase::Backward if is_only => first.rest_of_backward(pass),
         Phase::Optimizer if is_only => Ok(first.rest_of_optimizer(pass)),
@@ -79,8 +90,8 @@ struct First<'a> {
 }
 
 impl First<'_> {
-    /// What a pass keeps at a moment.
-    fn kept_at(&self, pass: &Pass, moment: Moment) -> BTreeMap<u32, Kept> {
+    /// What some events of a forward keep at a moment.
+    fn kept_at(&self, forward: &Range<u32>, moment: Moment) -> BTreeMap<u32, Kept> {
         let run = &self.computation.run;
         let lifetimes = &run.timeline.lifetimes;
         let is_kept = |id: &AllocId| {
@@ -92,7 +103,7 @@ impl First<'_> {
             let (block, operations) = (self.block(id), self.operations(id));
             (id.0, Kept { block, operations, stack: run.timeline.stack(id) })
         };
-        run.made_in(&(pass.events.start..pass.backward)).filter(is_kept).map(kept).collect()
+        run.made_in(forward).filter(is_kept).map(kept).collect()
     }
 
     fn block(&self, id: AllocId) -> Block {
@@ -140,6 +151,7 @@ impl First<'_> {
         let (of_results, gradients) = (VecDeque::new(), trained.clone());
         Backward { stack: stacks.backward, kept, of_results, gradients }.write(&mut step);
         Update::later(trained).write(&mut step, stacks);
-        Written { events: step.into_events(), of_step, structure: Structure { stage, assumes_adam } }
+        let structure = Structure { stage, assumes_adam };
+        Written { events: step.into_events(), of_step, until: Until::Step, structure }
     }
 }

@@ -6,13 +6,14 @@ use crate::program::{Computation, weighted_median};
 use crate::projection::course::Unprojected;
 use crate::projection::failure::Failure;
 use crate::projection::likeness::{Likeness, Mark};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// An earlier round that is like the last is looked for among this many.
 const MAX_ROUNDS_BACK: usize = 64;
 
 /// No more allocations are written than these, so that no file makes very many out of few.
-const MAX_ALLOCATIONS: u32 = 250_000;
+pub(super) const MAX_ALLOCATIONS: u32 = 250_000;
 
 /// Rounds of blocks, up to the request that failed.
 pub(super) struct Rounds<'a> {
@@ -38,15 +39,32 @@ pub(super) struct Repetition {
 }
 
 impl<'a> Rounds<'a> {
-    /// The rounds of a forward, if it has begun some.
+    /// The rounds of a forward that trains, if it has begun some.
     pub(super) fn of(
         computation: &'a Computation<'a>,
         failure: &'a Failure,
         forward: &Range<u32>,
     ) -> Option<Self> {
         let events = forward.start..failure.event.0;
-        let blocks = computation.blocks(&events);
-        let failed = computation.run.made_in(&events).last()?.0 + 1;
+        Self::of_blocks(computation, failure, &events, computation.blocks(&events))
+    }
+
+    /// Those of a call that does not train.
+    pub(super) fn of_call(
+        computation: &'a Computation<'a>,
+        failure: &'a Failure,
+        events: &Range<u32>,
+    ) -> Option<Self> {
+        Self::of_blocks(computation, failure, events, computation.blocks_of_call(events))
+    }
+
+    fn of_blocks(
+        computation: &'a Computation<'a>,
+        failure: &'a Failure,
+        events: &Range<u32>,
+        blocks: Vec<Range<u32>>,
+    ) -> Option<Self> {
+        let failed = computation.run.made_in(events).last()?.0 + 1;
         let end = blocks.last()?.end;
         let starts = blocks.into_iter().map(|block| block.start).collect();
         Some(Self { computation, failure, starts, end, failed })
@@ -65,6 +83,17 @@ impl<'a> Rounds<'a> {
     /// What was made after the last round.
     pub(super) fn made_after(&self) -> impl Iterator<Item = AllocId> + use<> {
         (self.end..self.failed).map(AllocId)
+    }
+
+    /// The numbers of what a recorded one made, counted from 0.
+    pub(super) fn ids(&self, round: usize) -> Range<u32> {
+        let start = self.starts.get(round).copied().unwrap_or(self.failed);
+        start..self.starts.get(round + 1).copied().unwrap_or(self.failed)
+    }
+
+    /// How many of some allocations, by their numbers, rounds made.
+    pub(super) fn kept_by<T>(&self, kept: &BTreeMap<u32, T>) -> usize {
+        self.starts.first().map_or(0, |&first| kept.range(first..).count())
     }
 
     /// The earlier round that the failed request repeats one of, the latest of several.
@@ -147,8 +176,13 @@ impl<'a> Rounds<'a> {
                     }
                     Action::FreeCompleted => {
                         let freed = self.computation.frees.at(event.0).map(|AllocId(id)| id);
-                        if let Some(id) = freed.filter(|&id| self.starts[0] <= id) {
-                            step.release(AllocId(id.saturating_add(shift)), &run.timeline.events.get(event));
+                        let like = freed.map(|id| (id, AllocId(id.saturating_add(shift))));
+                        // What the first round took over, others take over from the one before them.
+                        let is_like = |&(id, like): &(u32, AllocId)| {
+                            self.starts[0] <= id || step.has(like, run.timeline.size(AllocId(id)))
+                        };
+                        if let Some((_, like)) = like.filter(is_like) {
+                            step.release(like, &run.timeline.events.get(event));
                         }
                     }
                     _ => {}

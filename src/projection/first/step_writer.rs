@@ -51,6 +51,11 @@ impl StepWriter {
         self.kept.insert(id.0, Kept { block: Block { addr, bytes }, operations, stack: like.stack });
     }
 
+    /// Whether the pass keeps what an allocation made, with some bytes.
+    pub(super) fn has(&self, id: AllocId, bytes: i64) -> bool {
+        self.kept.get(&id.0).is_some_and(|kept| kept.block.bytes == bytes)
+    }
+
     /// Write that the pass frees what an allocation made, if it is there.
     pub(super) fn release(&mut self, id: AllocId, like: &Event) {
         if let Some(kept) = self.kept.remove(&id.0) {

@@ -41,12 +41,20 @@ impl Head {
     }
 }
 
-/// The bytes of the logits of a model with a vocabulary, if it has one, given the bytes of the features of all tokens.
+/// The results of the head of a model with a vocabulary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Logits {
+    pub(super) bytes: u64,
+    /// Whether the head is the table in which tokens are looked up.
+    pub(super) is_tied: bool,
+}
+
+/// The logits of a model with a vocabulary, if it has one, given the bytes of the features of all tokens.
 ///
 /// Such a model looks its tokens up in a table with a row for each, and its head is a table of the same size, or that one. A norm
 /// has one number for each feature, and as many times as a table is larger, as many rows it has.
-pub(super) fn logits_bytes(parameters: &Parameters, region: &Region, embedded_bytes: u64) -> Option<u64> {
-    let Parameters { sizes } = parameters;
+pub(super) fn logits(parameters: &Parameters, region: &Region, embedded_bytes: u64) -> Option<Logits> {
+    let Parameters { sizes, .. } = parameters;
     let block = &sizes[region.range.start..region.range.start + region.period];
     let after = &sizes[region.range.end..];
     let vector = vector(block)?;
@@ -62,7 +70,7 @@ pub(super) fn logits_bytes(parameters: &Parameters, region: &Region, embedded_by
     let is_tied = has_bias || rest.iter().all(|&size| size <= vector);
     let bytes = u128::from(embedded_bytes) * u128::from(rows) / u128::from(features);
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-    (features < rows && (is_own || is_tied)).then_some(bytes)
+    (features < rows && (is_own || is_tied)).then_some(Logits { bytes, is_tied: !is_own })
 }
 
 /// A table has as many times the numbers of a vector as it has rows: between a thirtieth and sixteen times as many as the vector has
@@ -102,14 +110,15 @@ mod tests {
             [vector, vector, 3 * vector * features, vector * features, 4 * vector * features, 4 * vector];
         let blocks = std::iter::repeat_n(block, 6).flatten();
         let sizes = [rows * vector].into_iter().chain(blocks).chain(after.iter().copied());
-        Parameters { sizes: sizes.collect() }
+        let sizes: Vec<u64> = sizes.collect();
+        Parameters { trained: sizes.clone(), sizes }
     }
 
     fn of(features: u64, rows: u64, after: &[u64]) -> Option<u64> {
         let parameters = model(features, rows, after);
         let region = parameters.blocks()[0].clone();
         assert_eq!(region.count(), 6);
-        logits_bytes(&parameters, &region, 100 * 4 * features)
+        logits(&parameters, &region, 100 * 4 * features).map(|logits| logits.bytes)
     }
 
     #[test]

@@ -2,11 +2,10 @@
 
 use super::clean::Clean;
 use crate::diagnosis::FindingId;
-use crate::remedies::{
-    Attributed, Effort, LastIteration, Part, Precondition, Prediction, Predictions, is_worth_showing,
-};
+use crate::projection::Turn;
+use crate::remedies::{Attributed, Effort, Part, Precondition, Prediction, Predictions, is_worth_showing};
 use crate::report::fits::fit_words;
-use crate::report::position::last_iteration_text;
+use crate::report::position::turn_text;
 use crate::report::remedies::remedy_json;
 use crate::report::stated_error::{stated_error, to_spare};
 use crate::units;
@@ -118,7 +117,7 @@ fn is_quotable(predictions: &Predictions, remedy: &Prediction) -> bool {
 /// Whether it fits, if that is known, else the lower peak.
 fn outcome(predictions: &Predictions, remedy: &Prediction) -> String {
     let would_fit = fit_words(predictions.until).would_fit;
-    if let Some(last) = remedy.fits_until_iteration {
+    if let Some(last) = remedy.fits_until_turn {
         return fails_again(last);
     }
     match (remedy.fits, predictions.capacity, remedy.margin) {
@@ -134,9 +133,9 @@ fn outcome(predictions: &Predictions, remedy: &Prediction) -> String {
 }
 
 /// When the program would fail again, as what grows goes on to.
-fn fails_again(last: LastIteration) -> String {
-    let next = LastIteration { number: last.number.saturating_add(1), ..last };
-    format!("would fail again at about {}", last_iteration_text(next))
+fn fails_again(last: Turn) -> String {
+    let next = Turn { number: last.number.saturating_add(1), ..last };
+    format!("would fail again at about {}", turn_text(next))
 }
 
 /// The peak of what is requested, with it and without.
@@ -156,7 +155,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
     } else {
         at_the_peak(predictions, remedy)
     };
-    let again = remedy.fits_until_iteration.map(|last| format!("; {}", fails_again(last)));
+    let again = remedy.fits_until_turn.map(|last| format!("; {}", fails_again(last)));
     let fits = match (remedy.fits, remedy.margin) {
         _ if again.is_some() => again.unwrap_or_default(),
         (Some(true), Some(margin)) => {
@@ -185,7 +184,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
         title: remedy.title.clone(),
         outcome: outcome(predictions, remedy),
         is_setting: remedy.parts == [Part::Settings],
-        fits: remedy.fits.filter(|&fits| !fits || remedy.fits_until_iteration.is_none()),
+        fits: remedy.fits.filter(|&fits| !fits || remedy.fits_until_turn.is_none()),
         is_projected: predictions.projected.is_ok(),
         record: remedy_json(remedy, predictions.until),
     }

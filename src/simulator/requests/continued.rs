@@ -7,7 +7,7 @@ use crate::simulator::settings::clamped;
 
 impl Requests {
     /// The requests before an event, and those of a timeline with the same first events from there on.
-    pub(in crate::simulator) fn continued(&self, timeline: &Timeline, from: EventIx) -> Self {
+    pub(in crate::simulator) fn continued(&self, timeline: &Timeline, from: EventIx, until: Until) -> Self {
         let events = &timeline.events;
         let mut pool_streams = self.pool_streams.clone();
         let before = self.all.partition_point(|request| request.event < from.0);
@@ -34,7 +34,7 @@ impl Requests {
             initial: self.initial.clone(),
             segments,
             events: events.len(),
-            until: Until::Step,
+            until,
             ..*self
         }
     }

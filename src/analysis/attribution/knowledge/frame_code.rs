@@ -1,6 +1,7 @@
 //! What the code of single frames is, as far as anybody asks beyond the categories of memory.
 
 use super::frame_role::path_in_torch;
+use super::name_hint::{NameHint, name_hint};
 use super::torch_operation::TorchOperation;
 
 /// The code of a frame.
@@ -111,6 +112,21 @@ impl<'t> FrameCode<'t> {
         ["torch/utils/_contextlib.py", "torch/autograd/grad_mode.py"]
             .iter()
             .any(|file| self.file.ends_with(file))
+    }
+
+    /// Whether its name is that of training.
+    pub fn is_named_after_training(self) -> bool {
+        matches!(name_hint(self.file, self.function), NameHint::Train | NameHint::Library(Some(false)))
+    }
+
+    /// Whether its name is that of evaluation.
+    pub fn is_named_after_evaluation(self) -> bool {
+        matches!(name_hint(self.file, self.function), NameHint::Eval | NameHint::Library(Some(true)))
+    }
+
+    /// Whether it adds adapters to a model, which are trained alone.
+    pub fn adds_adapters(self) -> bool {
+        self.file.contains("/peft/") || self.function.to_ascii_lowercase().contains("lora")
     }
 
     /// Whether it is the entry of activation checkpointing.
