@@ -37,6 +37,7 @@ const LESS_ACTIVATIONS: &[&str] = &[
     "checkpoint-half",
     "checkpoint-largest",
     "checkpoint-some",
+    "save-on-cpu",
     "bf16-autocast",
     "half-batch",
 ];

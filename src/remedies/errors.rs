@@ -2,7 +2,7 @@
 
 /// The share by which predictions of the peak of requested bytes were off, at most, in nineteen of twenty pairs: of the zoo
 /// (`tests/zoo`) and, where it has none, of the programs that docs/fixes.md names.
-const ERRORS: [(&str, f64); 19] = [
+const ERRORS: [(&str, f64); 20] = [
     ("adamw-foreach-false", 0.01),
     ("adamw-fused", 0.01),
     ("bf16-autocast", 0.35),
@@ -18,6 +18,7 @@ const ERRORS: [(&str, f64); 19] = [
     ("half-batch", 0.02),
     ("no-copy", 0.05),
     ("quarter-batch", 0.03),
+    ("save-on-cpu", 0.13),
     ("sdpa", 0.05),
     ("sgd", 0.01),
     ("sgd-momentum", 0.01),

@@ -56,6 +56,9 @@ def of_training(base):
     if "checkpoint" in base.switches and options.get("checkpoint", "none") == "none":
         yield "checkpoint-all", {"checkpoint": "all"}
         yield "checkpoint-half", {"checkpoint": "half"}
+    # Where no stacks are recorded, it is not offered; a graph that an evaluation keeps is another remedy's.
+    if base.history != "bare" and options.get("evaluate") != "graph":
+        yield "save-on-cpu", {"save_on_cpu": True}
     if "precision" in base.switches and not (options.get("bf16") or options.get("autocast")):
         yield "bf16-autocast", {"autocast": True}
     for name in OTHER_OPTIMIZERS[options.get("optimizer", "adamw")]:
