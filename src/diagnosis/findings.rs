@@ -38,6 +38,7 @@ const LESS_ACTIVATIONS: &[&str] = &[
     "checkpoint-largest",
     "checkpoint-some",
     "save-on-cpu",
+    "memory-budget",
     "bf16-autocast",
     "half-batch",
 ];

@@ -26,6 +26,7 @@ fn part(id: &str) -> &str {
         ("quarter-batch", "batch"),
         ("eighth-batch", "batch"),
         ("save-on-cpu", "checkpoint-"),
+        ("memory-budget", "checkpoint-"),
     ];
     let optimizers = [("sgd", "adamw-"), ("sgd-momentum", "adamw-")];
     let named = others.iter().chain(&optimizers).find(|(name, _)| *name == id).map(|(_, part)| *part);

@@ -27,21 +27,25 @@ struct Copy {
     end: Point,
 }
 
+/// What the forward of a pass makes and its backward lets go of.
+pub(super) fn kept_for_backward(scene: &Scene<'_>, pass: &Pass) -> HashSet<AllocId> {
+    let lifetimes = &scene.run.timeline.lifetimes;
+    let backward = Moment(pass.backward);
+    // What is there at the end of a recording is kept if that ends in the pass.
+    let is_cut = pass.events.end as usize == scene.run.timeline.events.len();
+    let goes_in_backward =
+        |id: AllocId| lifetimes.end(id).map_or(is_cut, |end| backward < end && end.0 <= pass.events.end);
+    let is_kept = |id: &AllocId| {
+        let dependence = scene.computation().dependence(*id);
+        matches!(dependence, Dependence::Batch | Dependence::WeightCopy) && goes_in_backward(*id)
+    };
+    scene.run.made_in(&(pass.events.start..pass.backward)).filter(is_kept).collect()
+}
+
 impl Kept {
     /// Look at a pass.
     pub(super) fn of(scene: &Scene<'_>, weights: &Weights, pass: &Pass) -> Self {
-        let lifetimes = &scene.run.timeline.lifetimes;
-        let backward = Moment(pass.backward);
-        // What is there at the end of a recording is kept if that ends in the pass.
-        let is_cut = pass.events.end as usize == scene.run.timeline.events.len();
-        let goes_in_backward =
-            |id: AllocId| lifetimes.end(id).map_or(is_cut, |end| backward < end && end.0 <= pass.events.end);
-        let is_kept = |id: &AllocId| {
-            let dependence = scene.computation().dependence(*id);
-            matches!(dependence, Dependence::Batch | Dependence::WeightCopy) && goes_in_backward(*id)
-        };
-        let ids: HashSet<AllocId> =
-            scene.run.made_in(&(pass.events.start..pass.backward)).filter(is_kept).collect();
+        let ids = kept_for_backward(scene, pass);
         let copies = Walk::through(scene, weights, pass, &ids);
         Self { ids, copies }
     }

@@ -9,6 +9,7 @@ mod chunk_loss;
 mod copied_back;
 mod evaluation;
 mod largest_batch;
+mod memory_budget;
 mod save_on_cpu;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ pub(super) const IDS: &[&str] = &[
     "checkpoint-largest",
     "checkpoint-some",
     "save-on-cpu",
+    "memory-budget",
     "bf16-model",
     "bf16-autocast",
     "chunk-loss",
@@ -43,6 +45,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     offers.extend(attention::offer(scene));
     offers.extend(chunk_loss::offer(scene));
     offers.extend(save_on_cpu::offer(scene));
+    offers.extend(memory_budget::offer(scene));
     offers.extend(bf16_autocast::offer(scene));
     offers.extend(bf16_model::offer(scene));
     offers.extend(batch::offers(scene));
