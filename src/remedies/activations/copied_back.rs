@@ -42,6 +42,13 @@ pub(super) fn kept_for_backward(scene: &Scene<'_>, pass: &Pass) -> HashSet<Alloc
     scene.run.made_in(&(pass.events.start..pass.backward)).filter(is_kept).collect()
 }
 
+/// Whether a backward was recorded that lets go of something: without one, nothing says what is kept for it.
+pub(super) fn has_backward_that_lets_go(scene: &Scene<'_>) -> bool {
+    let frees = &scene.computation().frees;
+    let mut passes = scene.computation().spans.passes();
+    passes.any(|pass| (pass.backward..pass.events.end).any(|event| frees.at(event).is_some()))
+}
+
 impl Kept {
     /// Look at a pass.
     pub(super) fn of(scene: &Scene<'_>, weights: &Weights, pass: &Pass) -> Self {

@@ -1,6 +1,6 @@
 //! A budget for what compiled code keeps for the backward.
 
-use super::copied_back::kept_for_backward;
+use super::copied_back::{has_backward_that_lets_go, kept_for_backward};
 use crate::model::AllocId;
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::precondition::{Precondition, most};
@@ -12,6 +12,10 @@ const BUDGET: f64 = 0.5;
 
 /// `memory-budget`, where compiled code keeps something for a backward that is compiled with it.
 pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+    // Frames are asked last, since a file may have many.
+    if !has_backward_that_lets_go(scene) {
+        return None;
+    }
     let compiled = scene.run.stacks_with(|code| code.runs_compiled_graph());
     let is_compiled = |id: &AllocId| compiled.has(scene.run.timeline.stack(*id));
     let passes = scene.computation().spans.passes();

@@ -1,6 +1,6 @@
 //! What autograd keeps for the backward, on the host.
 
-use super::copied_back::{Kept, Weights};
+use super::copied_back::{Kept, Weights, has_backward_that_lets_go};
 use super::without_graph::without_graph_alone;
 use crate::model::{AllocId, EventIx};
 use crate::program::{Dependence, Pass, training_steps};
@@ -14,13 +14,15 @@ use foldhash::HashMap;
 /// `save-on-cpu`, where stacks show how long the program itself holds what its forward makes. What compiled code keeps for a whole
 /// graph comes back at once, and what is on the host already is not there to be moved.
 pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+    let passes = || scene.computation().spans.passes();
+    // Frames are asked last, since a file may have many.
     if scene.run.snapshot.frames.is_empty()
+        || !has_backward_that_lets_go(scene)
         || scene.run.has_frame(|code| code.saves_on_host() || code.runs_compiled())
     {
         return None;
     }
     let weights = Weights::of(scene);
-    let passes = || scene.computation().spans.passes();
     let kept: Vec<Kept> = passes().map(|pass| Kept::of(scene, &weights, pass)).collect();
     let ends: Vec<(AllocId, Point)> =
         passes().zip(&kept).flat_map(|(pass, kept)| ends(scene, pass, kept)).collect();
@@ -28,7 +30,6 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     if ids.is_empty() {
         return None;
     }
-    let is_whole = scene.computation().has_backward();
     let fact = format!("the forward keeps {} for the backward", most(scene, &ids));
     let precondition = Precondition::of_call(scene, fact, &ids);
     let host_bytes = over_the_bus(scene, &kept);
@@ -41,11 +42,13 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
         }
     };
     let (title, kind) = ("keep on the host what the backward needs", (Part::Checkpoints, Effort::Time));
-    let offer = Offer::new("save-on-cpu", title, kind, precondition, change)
-        .code("with torch.autograd.graph.save_on_cpu(pin_memory=True):\n    loss = loss_fn(model(x), y)")
-        .price(Price { host_bytes, ..Price::default() })
-        .cost("slower steps: what the backward needs goes to the host, and back; as much host memory");
-    Some(if is_whole { offer } else { offer.bound() })
+    let offer = Offer::new("save-on-cpu", title, kind, precondition, change);
+    Some(
+        offer
+            .code("with torch.autograd.graph.save_on_cpu(pin_memory=True):\n    loss = loss_fn(model(x), y)")
+            .price(Price { host_bytes, ..Price::default() })
+            .cost("slower steps: what the backward needs goes to the host, and back; as much host memory"),
+    )
 }
 
 /// What crosses the bus in a step: there and back.
