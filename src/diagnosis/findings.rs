@@ -37,6 +37,8 @@ const LESS_ACTIVATIONS: &[&str] = &[
     "checkpoint-half",
     "checkpoint-largest",
     "checkpoint-some",
+    "save-on-cpu",
+    "memory-budget",
     "bf16-autocast",
     "half-batch",
 ];

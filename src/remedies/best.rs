@@ -1,6 +1,6 @@
 //! The best remedies, the pairs of them that are worth a try, and the few that are shown.
 
-use super::offer::{Effort, Offer};
+use super::offer::{Effort, Offer, price};
 use super::outcome::{Figures, Prediction, Trust, saves};
 use super::tried::Tried;
 use super::validator::{Failed, Recorded};
@@ -31,15 +31,23 @@ pub(super) fn pairs<'o, 'a>(
 }
 
 /// The indices of the best remedies, each for another part of the program. Bounds are left out: what they promise may not
-/// hold.
+/// hold. So is what needs the bus, where something else changes the same part.
 fn best(recorded: &Recorded<'_, '_>, tried: &[(Vec<&Offer<'_>>, Tried)]) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     let Recorded { baseline, .. } = recorded;
     let mut profile = baseline.profile.clone();
     let is_bound: Vec<bool> = tried.iter().map(|one| recorded.fails(Failed::Bound, one)).collect();
+    let needs_bus = |index: usize| price(&tried[index].0).crosses_bus();
+    let has_other_way = |index: usize| {
+        let is_other = |other: usize| !is_bound[other] && !needs_bus(other);
+        (0..tried.len()).any(|other| is_other(other) && is_same_part(&tried[index].0, &tried[other].0))
+    };
     while chosen.len() < BEST {
-        let is_open = |index: &usize| {
-            !is_bound[*index] && !chosen.iter().any(|&other| is_same_part(&tried[*index].0, &tried[other].0))
+        let is_taken =
+            |index: usize| chosen.iter().any(|&other| is_same_part(&tried[index].0, &tried[other].0));
+        let is_open = |&index: &usize| {
+            let is_left_out = is_bound[index] || (needs_bus(index) && has_other_way(index));
+            !is_left_out && !is_taken(index)
         };
         let with = |index: usize| profile.with(&tried[index].1.profile, &baseline.profile);
         let candidates = (0..tried.len()).filter(is_open).map(|index| (with(index), index));
@@ -73,8 +81,8 @@ pub fn is_worth_showing(baseline: Figures, remedy: &Prediction) -> bool {
 /// The indices of the few remedies to show, of some with the best first.
 ///
 /// Each is for another part of the program. Those with the same results come first, by what they
-/// save; then those with other results. Several at once are among them only where that fits and no single one does. What lowers
-/// only what is reserved is no help to a program that does not fit.
+/// save; then those that need the bus, and those with other results. Several at once are among them only where that fits and no
+/// single one does. What lowers only what is reserved is no help to a program that does not fit.
 pub(super) fn few(baseline: &Tried, remedies: &[Prediction]) -> Vec<usize> {
     let figures = baseline.figures;
     let is_worth = |remedy: &Prediction| {
@@ -91,7 +99,8 @@ pub(super) fn few(baseline: &Tried, remedies: &[Prediction]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..remedies.len()).filter(|&index| is_open(&remedies[index])).collect();
     order.sort_by_key(|&index| {
         let remedy = &remedies[index];
-        (1 < remedy.parts.len(), Effort::Results <= remedy.effort, remedy.is_conditional)
+        let has_results = Effort::Results <= remedy.effort;
+        (1 < remedy.parts.len(), has_results, remedy.is_conditional, remedy.price.crosses_bus())
     });
     let mut chosen: Vec<usize> = Vec::new();
     for index in order {

@@ -2,7 +2,7 @@
 
 /// The share by which predictions of the peak of requested bytes were off, at most, in nineteen of twenty pairs: of the zoo
 /// (`tests/zoo`) and, where it has none, of the programs that docs/fixes.md names.
-const ERRORS: [(&str, f64); 19] = [
+const ERRORS: [(&str, f64); 21] = [
     ("adamw-foreach-false", 0.01),
     ("adamw-fused", 0.01),
     ("bf16-autocast", 0.35),
@@ -17,7 +17,9 @@ const ERRORS: [(&str, f64); 19] = [
     ("eval-no-grad", 0.02),
     ("half-batch", 0.02),
     ("no-copy", 0.05),
+    ("offload-state", 0.01),
     ("quarter-batch", 0.03),
+    ("save-on-cpu", 0.13),
     ("sdpa", 0.05),
     ("sgd", 0.01),
     ("sgd-momentum", 0.01),
@@ -65,6 +67,6 @@ mod tests {
                 .all(|(id, share)| ids.contains(id) && (0.0..1.0).contains(share))
         );
         assert_eq!(measured("set:max_split_size_mb=64"), Some(0.0));
-        assert_eq!(measured("offload-state"), None);
+        assert_eq!(measured("shard-N"), None);
     }
 }

@@ -29,7 +29,7 @@ pub enum Part {
     Loss,
     /// Attention.
     Attention,
-    /// Where memory lies: on how many devices, or on the host.
+    /// On how many devices memory lies.
     Place,
     /// Settings of the allocator.
     Settings,

@@ -1,4 +1,4 @@
-//! `offload-state` and `shard-N`: memory that lies elsewhere. How much is left is known only as a bound.
+//! `shard-N`: memory that lies on other devices. How much is left is known only as a bound.
 
 use super::offer::{Effort, Offer, Part};
 use super::precondition::{Precondition, most};
@@ -9,34 +9,6 @@ use crate::model::AllocId;
 
 /// The numbers of devices that are tried.
 const RANKS: [u32; 3] = [2, 4, 8];
-
-/// `offload-state`, where an optimizer keeps state.
-pub(super) fn offload<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
-    let state = scene.run.of_category(Category::OptimizerState);
-    if state.is_empty() {
-        return Vec::new();
-    }
-    let is_inferred = scene.run.are_inferred(&state);
-    let precondition = Precondition::of_state(scene, &state);
-    let (title, change) = ("keep the optimizer's state on the host", (Part::Place, Effort::Equipment));
-    let offer = Offer::new("offload-state", title, change, precondition, move |program| {
-        program.leave_out_all(&state);
-    });
-    let offer = offer
-        .code("from torch.distributed.fsdp import CPUOffload, FullyShardedDataParallel as FSDP\nmodel = FSDP(model, cpu_offload=CPUOffload(offload_params=True))  # or ZeRO-Offload of DeepSpeed")
-        .price(Price { host_bytes: over_the_bus(scene), ..Price::default() })
-        .cost("slower steps: gradients and parameters cross the bus; as much host memory as the state takes")
-        .note("A bound: buffers for the transfers are not known.")
-        .bound();
-    vec![offer.inferred(is_inferred)]
-}
-
-/// What crosses the bus in a step where the state of the optimizer lies on the host: gradients there, parameters back.
-fn over_the_bus(scene: &Scene<'_>) -> u64 {
-    let parameters = scene.run.of_category(Category::Parameter);
-    let bytes = parameters.iter().map(|&id| scene.run.bytes(id)).fold(0, u64::saturating_add);
-    bytes.saturating_mul(2).max(1)
-}
 
 /// `shard-N`, where parameters are known: parameters, gradients and state in N parts, as FSDP has them. With
 /// `-zero1` only state, with `-zero2` state and gradients.

@@ -35,6 +35,11 @@ impl Price {
         Self { more_work: share.clamp(0.0, 1.0) * FORWARD, ..self }
     }
 
+    /// Whether anything crosses the bus: computing it again is mostly faster.
+    pub fn crosses_bus(&self) -> bool {
+        0 < self.host_bytes
+    }
+
     /// The price of two changes at once.
     #[must_use]
     pub(super) fn and(self, other: Self) -> Self {
@@ -112,7 +117,7 @@ impl Allowed {
         let asks = |payment: Payment| match payment {
             Payment::Work => 0.0 < price.more_work,
             Payment::Numbers => price.other_numbers,
-            Payment::Host => 0 < price.host_bytes,
+            Payment::Host => price.crosses_bus(),
             Payment::Devices => 1 < price.devices,
         };
         Payment::ALL.into_iter().all(|(_, payment)| !asks(payment) || self.0.contains(&payment))

@@ -20,7 +20,6 @@ pub(super) const FAMILIES: &[Family] = &[
     Family { ids: &["zero-grad-none"], offers: gradients::offers },
     Family { ids: activations::IDS, offers: activations::offers },
     Family { ids: optimizer::IDS, offers: optimizer::offers },
-    Family { ids: &["offload-state"], offers: places::offload },
     Family { ids: &["shard-N", "shard-N-zero1", "shard-N-zero2"], offers: places::shard },
     Family { ids: &[settings::ID], offers: settings::offers },
 ];

@@ -81,3 +81,14 @@ fn metadata_names_modules_where_no_stack_does() {
     // A linear layer from 64 to 192.
     assert_eq!(row("blocks.1.qkv")["own"]["parameter"], 4 * (64 * 192 + 192));
 }
+
+#[test]
+fn what_compiled_code_keeps_has_a_budget_and_does_not_go_to_the_host() {
+    let fixes = |file: &str| {
+        let found = json(["fixes", file, "--only", "memory-budget,save-on-cpu", "--format", "json"]);
+        let all = found["remedies"].as_array().expect("remedies").iter();
+        all.map(|fix| format!("{} {}", fix["id"], fix["basis"])).collect::<Vec<_>>()
+    };
+    assert_eq!(fixes(&data("compiled.pickle.gz")), ["\"memory-budget\" \"bound\""]);
+    assert_eq!(fixes(&data("eager.pickle.gz")), ["\"save-on-cpu\" \"simulated\""]);
+}

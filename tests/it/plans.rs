@@ -21,7 +21,13 @@ fn all(found: &Value) -> &[Value] {
 /// What excludes each other, since it changes the same part of a program.
 fn part(id: &str) -> &str {
     let groups = ["checkpoint-", "adamw-", "set:", "bf16-"];
-    let others = [("half-batch", "batch"), ("quarter-batch", "batch"), ("eighth-batch", "batch")];
+    let others = [
+        ("half-batch", "batch"),
+        ("quarter-batch", "batch"),
+        ("eighth-batch", "batch"),
+        ("save-on-cpu", "checkpoint-"),
+        ("memory-budget", "checkpoint-"),
+    ];
     let optimizers = [("sgd", "adamw-"), ("sgd-momentum", "adamw-")];
     let named = others.iter().chain(&optimizers).find(|(name, _)| *name == id).map(|(_, part)| *part);
     named.or_else(|| groups.into_iter().find(|group| id.starts_with(group))).unwrap_or(id)

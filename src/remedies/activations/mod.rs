@@ -6,8 +6,11 @@ mod bf16_autocast;
 mod bf16_model;
 mod checkpoint;
 mod chunk_loss;
+mod copied_back;
 mod evaluation;
 mod largest_batch;
+mod memory_budget;
+mod save_on_cpu;
 #[cfg(test)]
 mod tests;
 mod without_graph;
@@ -27,6 +30,8 @@ pub(super) const IDS: &[&str] = &[
     "checkpoint-half",
     "checkpoint-largest",
     "checkpoint-some",
+    "save-on-cpu",
+    "memory-budget",
     "bf16-model",
     "bf16-autocast",
     "chunk-loss",
@@ -39,6 +44,8 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     offers.extend(checkpoint::offers(scene));
     offers.extend(attention::offer(scene));
     offers.extend(chunk_loss::offer(scene));
+    offers.extend(save_on_cpu::offer(scene));
+    offers.extend(memory_budget::offer(scene));
     offers.extend(bf16_autocast::offer(scene));
     offers.extend(bf16_model::offer(scene));
     offers.extend(batch::offers(scene));

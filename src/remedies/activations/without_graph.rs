@@ -8,10 +8,14 @@ use crate::model::{AllocId, EventIx, FrameId, Moment, StackId};
 use crate::program::{CallFrames, CallStack, Dependence, FrameKind, Running};
 use crate::remedies::scene::Scene;
 use crate::simulator::Point;
+use foldhash::HashSet;
 use std::ops::Range;
 
 /// A function holds at most this many values; see above.
 const HELD_VALUES: usize = 2;
+
+/// A function that only calls others, each with what the one before returned, holds one.
+const HELD_BY_CALLER: usize = 1;
 
 /// What one operation made, or one function returned.
 type Value = Vec<AllocId>;
@@ -24,19 +28,39 @@ struct Function {
     newest: Option<StackId>,
     /// How many calls of modules it lies within.
     modules: usize,
+    /// How many values it holds at most.
+    most_held: usize,
     is_loss: bool,
 }
 
 /// The ends of what some events make, if no graph keeps it; what may stay as long as recorded is left out.
 pub(super) fn without_graph(scene: &Scene<'_>, events: &Range<u32>) -> Vec<(AllocId, Point)> {
-    let computation = scene.computation();
-    let is_value = |id| computation.dependence(id) != Dependence::Workspace;
-    WithoutGraph::ends(scene, &computation.frames, events, is_value)
+    WithoutGraph::ends(scene, events, None)
+}
+
+/// The same, where it is known of some that nothing but a graph keeps them in the end: no function has put them away.
+pub(super) fn without_graph_alone(
+    scene: &Scene<'_>,
+    events: &Range<u32>,
+    kept_by_graph: &HashSet<AllocId>,
+) -> Vec<(AllocId, Point)> {
+    WithoutGraph::ends(scene, events, Some(kept_by_graph))
+}
+
+/// The functions that make something themselves, by their numbers.
+fn making(scene: &Scene<'_>, frames: &CallFrames, events: &Range<u32>) -> HashSet<u32> {
+    let snapshot = scene.run.snapshot;
+    let innermost = |id| frames.path(snapshot, scene.run.timeline.stack(id)).last();
+    scene.run.made_in(events).filter_map(innermost).map(|frame| frames.get(frame).function).collect()
 }
 
 /// Finds the ends of values.
 struct WithoutGraph<'a> {
     frames: &'a CallFrames,
+    /// What nothing but a graph keeps in the end, where that is known.
+    kept_by_graph: Option<&'a HashSet<AllocId>>,
+    /// The functions that make something themselves.
+    making: HashSet<u32>,
     running: CallStack<Function>,
     ends: Vec<(AllocId, Point)>,
 }
@@ -44,13 +68,16 @@ struct WithoutGraph<'a> {
 impl<'a> WithoutGraph<'a> {
     /// The allocations of some events that would be gone, and when; those that may stay as long as recorded are left out.
     fn ends(
-        scene: &Scene<'_>,
-        frames: &'a CallFrames,
+        scene: &'a Scene<'_>,
         events: &Range<u32>,
-        is_value: impl Fn(AllocId) -> bool,
+        kept_by_graph: Option<&'a HashSet<AllocId>>,
     ) -> Vec<(AllocId, Point)> {
         let lifetimes = &scene.run.timeline.lifetimes;
-        let mut finder = Self { frames, running: CallStack::default(), ends: Vec::new() };
+        let frames = &scene.computation().frames;
+        let is_value = |id| scene.computation().dependence(id) != Dependence::Workspace;
+        let making = making(scene, frames, events);
+        let mut finder =
+            Self { frames, kept_by_graph, making, running: CallStack::default(), ends: Vec::new() };
         let mut path = Vec::new();
         let ids = lifetimes.started_between(Moment(events.start), Moment(events.end));
         // The next stack after the events tells which functions are over by then.
@@ -93,7 +120,9 @@ impl<'a> WithoutGraph<'a> {
         for &line in path.iter().skip(self.running.running().len()) {
             let frame = self.frames.get(line);
             modules += usize::from(frame.kind == FrameKind::Call);
-            let about = Function { modules, is_loss: frame.operation.is_loss(), ..Function::default() };
+            let is_loss = frame.operation.is_loss();
+            let most_held = self.most_held(frame.function);
+            let about = Function { modules, most_held, is_loss, ..Function::default() };
             self.running.begin(line, stack, about);
         }
         self.running.note(stack);
@@ -120,9 +149,9 @@ impl<'a> WithoutGraph<'a> {
             returned = loss.into_iter().collect();
         }
         // A model may return any of the values it holds at its end.
-        if !is_outermost || is_loss {
-            self.ends.extend(held.into_iter().flatten().map(|id| (id, at)));
-        }
+        let is_gone = |id: &AllocId| !is_outermost || is_loss || self.is_kept_by_graph(*id);
+        let gone: Vec<AllocId> = held.into_iter().flatten().filter(is_gone).collect();
+        self.ends.extend(gone.into_iter().map(|id| (id, at)));
         if let Some(caller) = self.running.running_mut().last_mut()
             && !returned.is_empty()
         {
@@ -136,12 +165,23 @@ impl<'a> WithoutGraph<'a> {
     /// those that compute a loss keep nothing beyond it.
     fn drop_old(&mut self, at: Point) {
         let Some(running) = self.running.running_mut().last_mut() else { return };
-        let held = &mut running.about.held;
-        if running.about.modules != 0 && HELD_VALUES < held.len() {
-            let gone = held.remove(0);
-            self.ends.extend(gone.into_iter().map(|id| (id, at)));
-        } else if running.about.modules == 0 && !running.about.is_loss && HELD_VALUES < held.len() {
-            held.remove(0);
+        let Function { held, modules, most_held, is_loss, .. } = &mut running.about;
+        if held.len() <= *most_held || (*modules == 0 && *is_loss) {
+            return;
         }
+        let (old, is_of_module) = (held.remove(0), *modules != 0);
+        let gone: Vec<AllocId> =
+            old.into_iter().filter(|&id| is_of_module || self.is_kept_by_graph(id)).collect();
+        self.ends.extend(gone.into_iter().map(|id| (id, at)));
+    }
+
+    fn is_kept_by_graph(&self, id: AllocId) -> bool {
+        self.kept_by_graph.is_some_and(|kept| kept.contains(&id))
+    }
+
+    /// How many values a function holds at most.
+    fn most_held(&self, function: u32) -> usize {
+        let only_calls = self.kept_by_graph.is_some() && !self.making.contains(&function);
+        if only_calls { HELD_BY_CALLER } else { HELD_VALUES }
     }
 }

@@ -1,6 +1,7 @@
 //! Remedies that change the optimizer.
 
 mod adam;
+mod on_host;
 mod sgd;
 
 use super::offer::Offer;
@@ -8,10 +9,12 @@ use super::scene::Scene;
 use crate::program::OptimizerFacts;
 
 /// The ids of [`offers`].
-pub(super) const IDS: &[&str] = &["sgd", "sgd-momentum", "adamw-fused", "adamw-foreach-false", "adamw-8bit"];
+pub(super) const IDS: &[&str] =
+    &["sgd", "sgd-momentum", "adamw-fused", "adamw-foreach-false", "adamw-8bit", "offload-state"];
 
 /// Other optimizers, and other ways to run the same one.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let facts = OptimizerFacts::of(&scene.run);
-    [sgd::offers(scene, &facts), adam::offers(scene, &facts)].into_iter().flatten().collect()
+    let others = [sgd::offers(scene, &facts), adam::offers(scene, &facts)].into_iter().flatten();
+    others.chain(on_host::offer(scene, &facts)).collect()
 }

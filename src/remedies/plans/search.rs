@@ -2,7 +2,7 @@
 
 use super::enough::{Enough, is_sure};
 use super::{One, cheaper, is_better};
-use crate::remedies::offer::{Combination, Offer, Part};
+use crate::remedies::offer::{Combination, Offer, Part, price};
 use crate::remedies::trials::Trials;
 use crate::remedies::tried::changed;
 use crate::remedies::validator::{Failed, Recorded};
@@ -165,7 +165,7 @@ fn is_sure_figure(recorded: &Recorded<'_, '_>, one: &One<'_, '_>) -> bool {
 }
 
 /// What may be a part of a plan: each remedy that changes something and is no bound, of settings the best; degrees in place of
-/// others for the same part.
+/// others for the same part, but for those that use the host.
 fn choices<'o, 'a>(
     recorded: &Recorded<'_, '_>,
     enough: &Enough<'_, '_>,
@@ -197,7 +197,7 @@ fn choices<'o, 'a>(
         let (offers, tried) = one;
         offers.len() == 1
             && !is_of(offers, Part::Settings)
-            && !has_degrees.contains(&offers.first().map(|offer| offer.part))
+            && (price(offers).crosses_bus() || !has_degrees.contains(&offers.first().map(|offer| offer.part)))
             && tried.profile != before.profile
             && !recorded.fails(Failed::Bound, one)
     });

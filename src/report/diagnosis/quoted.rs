@@ -63,13 +63,14 @@ impl RemedyText {
 /// The first plan, and the next that is a single change: where something is enough, what is not says nothing, and neither does what is needless.
 ///
 /// Without plans, the single remedies that lower the peak most, of which one with the same results comes first: another optimizer or
-/// type of numbers is no small step. A graph that an evaluation keeps is of no use to anyone, so keeping none comes before what has
+/// type of numbers is no small step, and what crosses the bus comes after all others. A graph that an evaluation keeps is of no use to anyone, so keeping none comes before what has
 /// a price, such as checkpoints. What only puts off a leak is no remedy for it, whatever fits for now: there, what removes it counts
 /// alone. `verdict` is the kind of the verdict.
 pub fn quoted(predictions: &Predictions, verdict: FindingId) -> Vec<RemedyText> {
     let is_leak = verdict == FindingId::Leak;
     let has = |remedy: &Prediction, parts: &[Part]| remedy.parts.iter().any(|part| parts.contains(part));
     let mut all: Vec<&Prediction> = predictions.remedies.iter().collect();
+    all.sort_by_key(|remedy| remedy.price.crosses_bus());
     let mut chosen: Vec<&Prediction> = Vec::new();
     if is_leak {
         all.retain(|remedy| has(remedy, &[Part::Leak, Part::Evaluation]) && !has(remedy, &[Part::Settings]));

@@ -16,6 +16,8 @@ class Options:
     optimizer: str = "adamw"
     # "none", "all", "half" or "first:N": which blocks are checkpointed.
     checkpoint: str = "none"
+    # Whether what autograd keeps for the backward goes to the host.
+    save_on_cpu: bool = False
     autocast: bool = False
     # Weights, and with them everything else, in bfloat16.
     bf16: bool = False

@@ -1,14 +1,45 @@
 """The switches that most programs share, as their authors would set them."""
 
 import functools
+import types
 
 import torch
 from torch.utils.checkpoint import checkpoint
 
 
+def on_host(parameters, name, rate):
+    """An optimizer of copies of the parameters on the host, which get the gradients, and give back what a step makes of them."""
+    copies = [p.detach().cpu().pin_memory().requires_grad_() for p in parameters]
+    optimizer = make_optimizer(copies, name, rate)
+    plain_step = optimizer.step
+
+    def step(self, closure=None):
+        loss = closure() if closure else None
+        for parameter, copy in zip(parameters, copies, strict=True):
+            copy.grad = None if parameter.grad is None else parameter.grad.cpu()
+        plain_step()
+        with torch.no_grad():
+            for parameter, copy in zip(parameters, copies, strict=True):
+                parameter.copy_(copy)
+        return loss
+
+    def zero_grad(self, set_to_none=True):
+        for parameter in parameters:
+            if set_to_none:
+                parameter.grad = None
+            elif parameter.grad is not None:
+                parameter.grad.zero_()
+
+    optimizer.step = types.MethodType(step, optimizer)
+    optimizer.zero_grad = types.MethodType(zero_grad, optimizer)
+    return optimizer
+
+
 def make_optimizer(parameters, name, rate=1e-4):
     """An optimizer by its name."""
     parameters = list(parameters)
+    if name.endswith(" on the host"):
+        return on_host(parameters, name.removesuffix(" on the host"), rate)
     if name.startswith("adamw"):
         ways = {"adamw": {}, "adamw-fused": {"fused": True}, "adamw-foreach-false": {"foreach": False}}
         return torch.optim.AdamW(parameters, lr=rate, **ways[name])

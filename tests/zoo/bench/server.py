@@ -110,6 +110,13 @@ def on_small_device(job):
         torch.cuda.memory._set_allocator_settings(job["settings"])
 
 
+def keep_on_host():
+    """Enter for good what a forward would run in: nothing else makes a graph."""
+    import torch
+
+    torch.autograd.graph.save_on_cpu(pin_memory=True).__enter__()
+
+
 def start(job):
     """Set the options of a job and begin its recording; return its code and names."""
     import memprof
@@ -120,6 +127,8 @@ def start(job):
     manual_seed(0)
     bench.options.change(**job["options"])
     on_small_device(job)
+    if bench.options.save_on_cpu:
+        keep_on_host()
     profile = memprof.MemoryProfile(job["out"], **job["history"]) if job["records"] else None
     bench.session.open(job["out"], profile)
     with open(job["script"]) as file:

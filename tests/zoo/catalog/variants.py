@@ -56,10 +56,17 @@ def of_training(base):
     if "checkpoint" in base.switches and options.get("checkpoint", "none") == "none":
         yield "checkpoint-all", {"checkpoint": "all"}
         yield "checkpoint-half", {"checkpoint": "half"}
+    # Where no stacks are recorded, it is not offered; a graph that an evaluation keeps is another remedy's.
+    if base.history != "bare" and options.get("evaluate") != "graph":
+        yield "save-on-cpu", {"save_on_cpu": True}
     if "precision" in base.switches and not (options.get("bf16") or options.get("autocast")):
         yield "bf16-autocast", {"autocast": True}
-    for name in OTHER_OPTIMIZERS[options.get("optimizer", "adamw")]:
+    optimizer = options.get("optimizer", "adamw")
+    for name in OTHER_OPTIMIZERS[optimizer]:
         yield name, {"optimizer": name}
+    # Trainers of transformers make their optimizers themselves.
+    if optimizer != "sgd" and not base.program.startswith("hf_trainer"):
+        yield "offload-state", {"optimizer": f"{optimizer} on the host"}
     if options.get("zero", "after") in ("fill", "before_backward"):
         yield "zero-grad-none", {"zero": "after"}
     if options.get("evaluate") == "graph":

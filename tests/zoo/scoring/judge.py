@@ -9,7 +9,7 @@ from scoring.asking import in_order, live, predictions
 # A remedy that lowers the peak by less than this share does nothing for anybody.
 LEAST_SAVING = 0.01
 NOT_JUDGED = re.compile(
-    r"set:|shard-|offload-state|adamw-8bit|checkpoint-largest|checkpoint-some|detach|no-copy"
+    r"set:|shard-|offload-state|adamw-8bit|checkpoint-largest|checkpoint-some|save-on-cpu|detach|no-copy"
 )
 
 

@@ -134,6 +134,26 @@ impl<'t> FrameCode<'t> {
         self.function == "checkpoint" && self.in_torch() == Some("utils/checkpoint.py")
     }
 
+    /// Whether autograd sends what it keeps to the host there, or takes it back.
+    pub fn saves_on_host(self) -> bool {
+        self.in_torch() == Some("autograd/graph.py")
+            && ["pack_to_cpu", "unpack_from_cpu"].contains(&self.plain_function())
+    }
+
+    /// Whether it runs what `torch.compile` has compiled.
+    pub fn runs_compiled(self) -> bool {
+        self.runs_compiled_graph()
+            || (self.in_torch() == Some("_dynamo/eval_frame.py")
+                && self.plain_function() == "compile_wrapper")
+    }
+
+    /// Whether it runs a forward or a backward that `torch.compile` has put together, with what it keeps from one to the other.
+    pub fn runs_compiled_graph(self) -> bool {
+        self.in_torch().is_some_and(|path| {
+            path.starts_with("_functorch/_aot_autograd/") || path == "_functorch/aot_autograd.py"
+        })
+    }
+
     /// Whether `torch.load` reads tensors from a file.
     pub fn restores(self) -> bool {
         self.function == "load" && self.in_torch() == Some("serialization.py")
