@@ -10,6 +10,7 @@ use super::sizes::Sizes;
 use super::turns::Turns;
 use crate::analysis::Attribution;
 use crate::model::{Moment, Timeline};
+use crate::program::share::WORTH;
 use crate::program::{Computation, Run};
 use crate::simulator::{Subject, Until};
 
@@ -53,7 +54,9 @@ impl Projection {
         let run = &computation.run;
         let failure = Failure::of(run.timeline)?;
         for turns in [Turns::iterations(run, &failure)].into_iter().chain(Turns::calls(run, &failure)) {
-            if let Some(earlier) = Earlier::find(run, &failure, &turns) {
+            if let Some(earlier) = Earlier::find(run, &failure, &turns)
+                && !(turns.are_calls() && leaves_graphs(computation, &earlier))
+            {
                 return Ok(Self::like(computation, &failure, &turns, &earlier));
             }
         }
@@ -111,4 +114,12 @@ impl Projection {
         };
         Ok(Self { timeline, attribution, course })
     }
+}
+
+/// Whether calls that do not train leave much behind, in a program that trains: graphs that no backward gives back, which a change of
+/// the program ends in another way than the calls show.
+fn leaves_graphs(computation: &Computation<'_>, earlier: &Earlier) -> bool {
+    let active = &computation.run.timeline.active;
+    let [before, now] = [earlier.events.start, earlier.failed.start].map(|start| active.at(Moment(start)));
+    computation.has_backward() && WORTH.is_exceeded(now.saturating_sub(before), now)
 }

@@ -134,7 +134,7 @@ fn every_title_names_the_line_that_the_readme_names() {
         assert_eq!(format!("{file}:{}", first["line"]), *place, "{name}");
         assert_eq!(report["line"]["line"], first["line"], "{name}");
     }
-    assert_eq!(named, 27);
+    assert_eq!(named, 29);
 }
 
 #[test]

@@ -44,19 +44,18 @@ impl First<'_> {
             }
         }
         let failed = run.timeline.events.get(self.failure.event);
-        let mut written = under_way + 1;
-        match repetition.filter(|_| under_way.checked_sub(1).is_some_and(|before| now.has(before))) {
-            Some(repetition) => {
-                written = now.before + now.count;
-                rounds.write(repetition, written, step)?;
-            }
-            None => {
-                let all = kept_in(&step.kept, rounds.ids(last)).len();
-                let begun = if under_way == last { all } else { all.saturating_sub(kept.len()) };
-                keep(step, &failed, self.failure.bytes);
-                self.keep_like(kept.get(begun + 1..).unwrap_or_default(), now.kept_of(like_stage), step);
-            }
-        }
+        let in_stage = |_: &_| under_way.checked_sub(1).is_some_and(|before| now.has(before));
+        let written = if let Some(repetition) = repetition.filter(in_stage) {
+            let end = now.before + now.count;
+            rounds.write(repetition, end, step)?;
+            end
+        } else {
+            let all = kept_in(&step.kept, rounds.ids(last)).len();
+            let begun = if under_way == last { all } else { all.saturating_sub(kept.len()) };
+            keep(step, &failed, self.failure.bytes);
+            self.keep_like(kept.get(begun + 1..).unwrap_or_default(), now.kept_of(like_stage), step);
+            under_way + 1
+        };
         for block in written..count {
             self.keep_like(&kept, stage_of(block)?.kept_of(like_stage), step);
         }

@@ -129,7 +129,8 @@ fn regions(sizes: &[u64]) -> Vec<Region> {
     // Of each distance, how many from each place on are equal to those at that distance.
     let equal = equal_runs(sizes);
     let mut out: Vec<Region> = Vec::new();
-    let mut open = vec![0..sizes.len()];
+    let whole = 0..sizes.len();
+    let mut open = Vec::from([whole]);
     while let Some(within) = open.pop().filter(|_| out.len() < MAX_REGIONS) {
         let Some(best) = most_repeated(&equal, within.clone()) else { continue };
         open.push(within.start..best.range.start);

@@ -82,14 +82,14 @@ fn is_better(plan: &Combination<'_, '_>, other: &Combination<'_, '_>) -> bool {
     is_conditional(plan) <= is_conditional(other) && costs_no_more
 }
 
-/// What asks for less comes first, then fewer remedies, then what has no condition in its title, nothing over the bus, less work and
+/// What asks for less comes first, then fewer remedies, then what has nothing over the bus, no condition in its title, less work and
 /// fewer passes, and what goes less far.
 fn cheaper(a: &Combination<'_, '_>, b: &Combination<'_, '_>) -> Ordering {
-    let kind = |all: &Combination<'_, '_>| (effort(all), all.len(), is_conditional(all));
     let (of_a, of_b) = (price(a), price(b));
+    let kind =
+        |all: &Combination<'_, '_>| (effort(all), all.len(), price(all).crosses_bus(), is_conditional(all));
     kind(a)
         .cmp(&kind(b))
-        .then(of_a.crosses_bus().cmp(&of_b.crosses_bus()))
         .then(of_a.more_work.total_cmp(&of_b.more_work))
         .then(of_a.passes.cmp(&of_b.passes))
         .then(degree(a).cmp(&degree(b)))

@@ -4,7 +4,7 @@ use super::activities::{Activities, Activity, Run};
 use super::facts_by_stack::FactsByStack;
 use super::frees::free_event;
 use super::stack_traits::{StackTrait, StackTraits};
-use crate::model::{Timeline, allocator_sizes};
+use crate::model::Timeline;
 use foldhash::{HashMap, HashSet};
 
 /// A call with fewer blocks than this in its first half is judged as a whole: of so few, one or two stay in any case.
@@ -54,8 +54,6 @@ pub(in crate::analysis) struct Call {
     blocks: BlockCount,
     /// Blocks of its first half, without caches of keys and values.
     early_blocks: BlockCount,
-    /// Those of them that are not small.
-    early_large_blocks: BlockCount,
     /// How many blocks a backward freed.
     used: u32,
     /// Whether a backward comes after it, and ends.
@@ -73,13 +71,13 @@ impl Call {
     }
 
     /// Whether enough of its memory stays for a graph. Without a graph hardly any block of its first half outlives it; of a
-    /// call that was cut off, blocks of the second half do, as they were in use. Many small ones, such as those in which a mask is
-    /// computed, may hide that larger ones stay.
+    /// call that was cut off, blocks of the second half do, as they were in use.
     pub(in crate::analysis) fn keeps_a_graph(&self) -> bool {
-        let is_enough = |blocks: BlockCount| MIN_BLOCKS <= blocks.all;
-        let early = if is_enough(self.early_blocks) { self.early_blocks } else { self.blocks };
-        let large = self.early_large_blocks;
-        early.keeps_a_graph() || (is_enough(large) && large.keeps_a_graph())
+        if self.early_blocks.all < MIN_BLOCKS {
+            self.blocks.keeps_a_graph()
+        } else {
+            self.early_blocks.keeps_a_graph()
+        }
     }
 }
 
@@ -138,7 +136,6 @@ fn new_call(stacks: &FactsByStack, run: &Run) -> Call {
         traits: facts.traits.only(&[StackTrait::NamedEval, StackTrait::MaybeEval, StackTrait::NoGrad]),
         blocks: BlockCount::default(),
         early_blocks: BlockCount::default(),
-        early_large_blocks: BlockCount::default(),
         used: 0,
         has_backward: false,
         precedes_backward: false,
@@ -174,9 +171,6 @@ fn count_blocks(calls: &mut [Call], timeline: &Timeline, stacks: &FactsByStack, 
         call.blocks.add(is_kept);
         if event.0 < call.start.midpoint(call.end) && !facts.has(StackTrait::InCache) {
             call.early_blocks.add(is_kept);
-            if !allocator_sizes::is_small(timeline.size(id)) {
-                call.early_large_blocks.add(is_kept);
-            }
         }
         call.used += u32::from(freed.is_some_and(|freed| is_backward(activities, freed.0)));
     }
