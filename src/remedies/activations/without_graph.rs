@@ -75,7 +75,8 @@ impl<'a> WithoutGraph<'a> {
         let lifetimes = &scene.run.timeline.lifetimes;
         let frames = &scene.computation().frames;
         let is_value = |id| scene.computation().dependence(id) != Dependence::Workspace;
-        let making = making(scene, frames, events);
+        // Asked only where it is known what a graph keeps: it takes a look at all frames.
+        let making = kept_by_graph.map(|_| making(scene, frames, events)).unwrap_or_default();
         let mut finder =
             Self { frames, kept_by_graph, making, running: CallStack::default(), ends: Vec::new() };
         let mut path = Vec::new();
