@@ -85,6 +85,10 @@ impl<'a> Run<'a> {
         ends: impl Fn(FrameCode<'_>) -> bool + Send + Sync,
     ) -> StackSet {
         let frames = self.per_frame(|code| if has(code) { Some(true) } else { ends(code).then_some(false) });
+        if !frames.contains(&Some(true)) {
+            // Most files have no such code, and need not be read stack by stack.
+            return StackSet(Vec::new());
+        }
         let told = |stack: StackId| {
             let mut told = self.frames_of(stack).iter().filter_map(|frame| *frames.get(frame.index())?);
             told.next().unwrap_or(false)

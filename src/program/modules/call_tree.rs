@@ -179,13 +179,23 @@ impl Builder {
 
     /// Bring the items of each node together, and leave out wrappers.
     fn finish(mut self, run: &Run<'_>) -> CallTree {
-        self.items.sort_by_key(|&(node, _)| node);
-        let mut first = 0;
-        for of_node in self.items.chunk_by(|(a, _), (b, _)| a == b) {
-            self.nodes[of_node[0].0 as usize].items = first..first + of_node.len();
-            first += of_node.len();
+        // Nodes are numbers, so that they need not be compared: there may be millions of items.
+        let mut next = vec![0usize; self.nodes.len()];
+        for &(node, _) in &self.items {
+            next[node as usize] += 1;
         }
-        let items = self.items.into_iter().map(|(_, item)| item).collect();
+        let mut first = 0;
+        for (node, next) in self.nodes.iter_mut().zip(&mut next) {
+            node.items = first..first + *next;
+            (*next, first) = (first, node.items.end);
+        }
+        let mut order = vec![0usize; self.items.len()];
+        for (at, &(node, _)) in self.items.iter().enumerate() {
+            let next = &mut next[node as usize];
+            order[*next] = at;
+            *next += 1;
+        }
+        let items = order.into_iter().map(|at| self.items[at].1.clone()).collect();
         let mut tree = CallTree { nodes: self.nodes, items, line_numbers: HashMap::default() };
         tree.leave_out_wrappers();
         let number = |line: FrameId| if line == NO_LINE { 0 } else { run.snapshot.frames.get(line).line };
