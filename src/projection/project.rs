@@ -13,6 +13,7 @@ use crate::model::{Moment, Timeline};
 use crate::program::share::WORTH;
 use crate::program::{Computation, Run};
 use crate::simulator::{Subject, Until};
+use std::ops::Range;
 
 /// A recording with the rest of the step that failed.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ impl Projection {
         let failure = Failure::of(run.timeline)?;
         for turns in [Turns::iterations(run, &failure)].into_iter().chain(Turns::calls(run, &failure)) {
             if let Some(earlier) = Earlier::find(run, &failure, &turns)
-                && !(turns.are_calls() && leaves_graphs(computation, &earlier))
+                && !(turns.are_calls() && leaves_graphs(computation, &turns, &earlier))
             {
                 return Ok(Self::like(computation, &failure, &turns, &earlier));
             }
@@ -116,10 +117,16 @@ impl Projection {
     }
 }
 
-/// Whether calls that do not train leave much behind, in a program that trains: graphs that no backward gives back, which a change of
-/// the program ends in another way than the calls show.
-fn leaves_graphs(computation: &Computation<'_>, earlier: &Earlier) -> bool {
+/// Whether one call after another leaves much behind in a program that trains: graphs that no backward gives back, which a change of
+/// the program ends in another way than those calls show. One may stay until the next is made; two grow.
+fn leaves_graphs(computation: &Computation<'_>, turns: &Turns, earlier: &Earlier) -> bool {
     let active = &computation.run.timeline.active;
-    let [before, now] = [earlier.events.start, earlier.failed.start].map(|start| active.at(Moment(start)));
-    computation.has_backward() && WORTH.is_exceeded(now.saturating_sub(before), now)
+    let leaves_much = |call: Range<u32>, next: &Range<u32>| {
+        let [before, after] = [call.start, next.start].map(|event| active.at(Moment(event)));
+        call.end == next.start && WORTH.is_exceeded(after.saturating_sub(before), after)
+    };
+    let Some(before) = earlier.index.checked_sub(1).map(|index| turns.events(index)) else { return false };
+    computation.has_backward()
+        && leaves_much(before, &earlier.events)
+        && leaves_much(earlier.events.clone(), &earlier.failed)
 }

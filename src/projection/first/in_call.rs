@@ -6,6 +6,7 @@ use super::rounds::Rounds;
 use super::step_writer::StepWriter;
 use super::tail::Logits;
 use super::{First, Written};
+use crate::analysis::is_named_after_evaluation;
 use crate::model::Moment;
 use crate::projection::course::{Stage, Structure, Unprojected};
 use crate::simulator::Until;
@@ -18,7 +19,7 @@ impl First<'_> {
         let failed = run.timeline.events.get(failure.event);
         let trains = run.stacks_with_before(
             |code| code.is_named_after_training(),
-            |code| code.is_named_after_evaluation(),
+            |code| is_named_after_evaluation(code.plain_function()),
         );
         if trains.has(failed.stack) {
             // It may be a training pass that failed too early to show that it keeps a graph.

@@ -44,8 +44,8 @@ impl First<'_> {
             }
         }
         let failed = run.timeline.events.get(self.failure.event);
-        let in_stage = |_: &_| under_way.checked_sub(1).is_some_and(|before| now.has(before));
-        let written = if let Some(repetition) = repetition.filter(in_stage) {
+        let is_first_of_stage = under_way.checked_sub(1).is_none_or(|before| !now.has(before));
+        let written = if let Some(repetition) = repetition.filter(|_| !is_first_of_stage) {
             let end = now.before + now.count;
             rounds.write(repetition, end, step)?;
             end

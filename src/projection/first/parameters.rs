@@ -113,8 +113,14 @@ fn without_copy(sizes: &[u64]) -> Range<usize> {
     let periods = (1..=sizes.len() / 2).rev();
     let mut periods = periods.take_while(|period| NEARLY_ALL.is_reached(2 * period, sizes.len()));
     let copied = periods.find_map(|period| {
-        let is_copied = |&start: &usize| sizes[start..start + period] == sizes[start + period..][..period];
-        (0..=sizes.len() - 2 * period).find(is_copied).map(|start| start..start + period)
+        // How many in a row come again, up to each.
+        let mut run = 0;
+        let mut pairs = sizes.iter().zip(&sizes[period..]);
+        let last = pairs.position(|(size, again)| {
+            run = if size == again { run + 1 } else { 0 };
+            run == period
+        })?;
+        Some(last + 1 - period..last + 1)
     });
     let Some(copied) = copied else { return all };
     let within = &sizes[copied.clone()];

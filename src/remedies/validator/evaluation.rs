@@ -53,14 +53,13 @@ impl FrameRole {
         let frame = site_frame(scene.run.snapshot, frame);
         let file = frame.file.replace('\\', "/");
         let code = FrameCode { file: &file, function: &frame.name };
-        let name = code.plain_function().to_ascii_lowercase();
         if code.runs_without_gradients() {
             Self::NoGrad
         } else if code.is_module_class() {
             Self::Module
-        } else if name.contains("train") {
+        } else if code.is_named_after_training() {
             Self::Trains
-        } else if is_named_after_evaluation(&name) {
+        } else if is_named_after_evaluation(code.plain_function()) {
             Self::Evaluates
         } else {
             Self::Other

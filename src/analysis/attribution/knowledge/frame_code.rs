@@ -1,7 +1,6 @@
 //! What the code of single frames is, as far as anybody asks beyond the categories of memory.
 
 use super::frame_role::path_in_torch;
-use super::name_hint::{NameHint, name_hint};
 use super::torch_operation::TorchOperation;
 
 /// The code of a frame.
@@ -114,19 +113,15 @@ impl<'t> FrameCode<'t> {
             .any(|file| self.file.ends_with(file))
     }
 
-    /// Whether its name is that of training.
+    /// Whether it is named after training.
     pub fn is_named_after_training(self) -> bool {
-        matches!(name_hint(self.file, self.function), NameHint::Train | NameHint::Library(Some(false)))
-    }
-
-    /// Whether its name is that of evaluation.
-    pub fn is_named_after_evaluation(self) -> bool {
-        matches!(name_hint(self.file, self.function), NameHint::Eval | NameHint::Library(Some(true)))
+        self.plain_function().to_ascii_lowercase().contains("train")
     }
 
     /// Whether it adds adapters to a model, which are trained alone.
     pub fn adds_adapters(self) -> bool {
-        self.file.contains("/peft/") || self.function.to_ascii_lowercase().contains("lora")
+        let function = self.function.to_ascii_lowercase();
+        self.file.contains("/peft/") || function.split(['.', '_']).any(|word| word.starts_with("lora"))
     }
 
     /// Whether it is the entry of activation checkpointing.
@@ -197,5 +192,18 @@ impl<'t> FrameCode<'t> {
 
     fn in_torch(self) -> Option<&'t str> {
         path_in_torch(self.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FrameCode;
+
+    #[test]
+    fn adapters_are_named_in_words() {
+        let adds = |file: &str, function: &str| FrameCode { file, function }.adds_adapters();
+        assert!(adds("/env/site-packages/peft/tuners/layer.py", "update_layer"));
+        assert!(adds("/home/me/model.py", "inject_lora") && adds("/home/me/model.py", "LoRALinear.__init__"));
+        assert!(!adds("/home/me/agent.py", "exploration_policy"));
     }
 }
