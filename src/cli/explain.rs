@@ -24,6 +24,7 @@ use std::io::Write;
   oomscope explain oom.pickle 0x7f21ac000000
   oomscope explain oom.pickle 0x7f21ac000000@41220 --format json
   oomscope explain oom.pickle --verdict
+  oomscope explain oom.pickle --projection
   oomscope live oom.pickle --at oom --filter basis:inferred    finds addresses to ask about
 
 Says which rule decided what an allocation is for, how surely, what speaks for it, and which rules said
@@ -35,11 +36,14 @@ pub(super) struct ExplainArgs {
     #[command(flatten)]
     source: Source,
     /// An address of the allocation, and after '@' the event that made it (-1: older than the recording)
-    #[arg(value_name = "ADDR[@EVENT]", value_parser = parse_address, required_unless_present = "verdict")]
+    #[arg(value_name = "ADDR[@EVENT]", value_parser = parse_address, required_unless_present_any = ["verdict", "projection"])]
     address: Option<Address>,
     /// Explain the verdict of `report` instead: the questions that were asked, in order, with figures and answers
     #[arg(long, conflicts_with_all = ["address", "format"])]
     verdict: bool,
+    /// Explain how the step that failed would have gone on: what that follows, what is assumed, and what each part asks for
+    #[arg(long, conflicts_with_all = ["address", "format", "verdict", "at"])]
+    projection: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
     format: TextOrJson,
@@ -72,7 +76,13 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 /// Write what is known of an allocation of a recording.
 pub(super) fn write(out: &mut dyn Write, args: &ExplainArgs, recording: &Opened<'_>) -> Result<(), Failure> {
     let snapshot = &*recording.snapshot;
-    let Some(address) = args.address else { return write_verdict(out, args, recording) };
+    let Some(address) = args.address else {
+        return if args.projection {
+            write_projection(out, args, recording)
+        } else {
+            write_verdict(out, args, recording)
+        };
+    };
     let (timeline, id) = find(recording, args, address)?;
     let (found, claims) = Attribution::explain(&recording.facts(), snapshot, timeline, id);
     let allocation = timeline.allocation(id);
@@ -93,6 +103,14 @@ fn write_verdict(out: &mut dyn Write, args: &ExplainArgs, recording: &Opened<'_>
     let diagnosis = diagnose(snapshot, timeline, &attribution, request)
         .map_err(|error| no_moment(recording.file, error))?;
     Ok(report::verdict_questions_text(out, snapshot, timeline, &diagnosis)?)
+}
+
+/// Write how the step that failed would have gone on.
+fn write_projection(out: &mut dyn Write, args: &ExplainArgs, recording: &Opened<'_>) -> Result<(), Failure> {
+    let timeline = args.target.one(recording)?.timeline;
+    let projected = recording.projection(timeline);
+    let projected = projected.as_ref().map_err(|&reason| reason);
+    Ok(report::projection_text(out, &recording.snapshot, timeline, projected)?)
 }
 
 /// The allocation that the user named, on the first device that has it.

@@ -6,8 +6,7 @@ use super::select::{Capacity, OneDevice, Opened, Source, matches, parse_bytes, p
 use crate::analysis::EventSet;
 use crate::analysis::filter::{Filter, Prepared};
 use crate::model::{DeviceId, EventIx, Moment, Timeline};
-use crate::program::Run;
-use crate::projection::{Projection, Unprojected};
+use crate::projection::Projection;
 use crate::report::{self, Simulation};
 use crate::simulator::{
     Device, Repeating, Settings, Subject, recommended, smallest_capacity, sweep, useful_settings,
@@ -76,7 +75,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let mut subject = Subject::on_device(&recording.snapshot, timeline, known);
     let device = device(args, &subject);
     let settings = settings(args, &subject, &device)?;
-    let projection = projection(&recording, timeline);
+    let projection = recording.projection(timeline);
     if let Ok(projection) = &projection {
         subject = projection.requests(&subject);
     }
@@ -125,16 +124,6 @@ fn timeline<'a>(recording: &'a Opened<'_>, args: &SimulateArgs) -> Result<&'a Ti
             "record with torch.cuda.memory._record_memory_history()",
         )
     })
-}
-
-/// The recording with the rest of the step that failed.
-fn projection(recording: &Opened<'_>, timeline: &Timeline) -> Result<Projection, Unprojected> {
-    // Without a request that failed, what allocations are for need not be found out.
-    if timeline.ooms.is_empty() {
-        return Err(Unprojected::Complete);
-    }
-    let (snapshot, attribution) = (&recording.snapshot, recording.attribution(timeline));
-    Projection::of_run(Run { snapshot, timeline, attribution: &attribution })
 }
 
 /// The device to simulate: the recorded one, with the capacity that the user asks for.

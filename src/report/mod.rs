@@ -24,6 +24,7 @@ mod notes;
 mod position;
 mod prices;
 mod projection;
+mod projection_parts;
 pub mod ranks;
 mod remedies;
 mod series;
@@ -69,6 +70,7 @@ pub use modules::{
 pub use notes::place_words;
 pub use prices::price_text;
 pub use projection::projection_lines;
+pub use projection_parts::projection_text;
 pub use remedies::{
     RemediesReport, largest_batch_line, remedies_headline, remedies_json, remedies_text, remedy_basis,
     remedy_change, remedy_fits, without_effect_line, yes_or_no,

@@ -2,6 +2,7 @@
 
 use crate::support::{json, pickles_in, root, run, run_with_input, sample, stdout};
 use oomscope::analysis::{Basis, RULES, RuleId};
+use oomscope::units;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -103,6 +104,32 @@ fn explain_knows_moments_and_says_what_is_not_there() {
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(1));
     assert!(errors.contains("no allocation at 0x1 is live then") && errors.contains("hint: "), "{errors}");
+}
+
+#[test]
+fn explain_says_what_each_part_of_a_projected_step_asks_for() {
+    let sample = path("gpt_oom_forward.pickle");
+    let text = stdout(["explain", &sample, "--projection"]);
+    let found = json(["fixes", &sample, "--format", "json"]);
+    // Each part begins in what the one before it leaves, and the highest is what the fixes are set against.
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .skip_while(|line| !line.starts_with("part"))
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
+        .collect();
+    let parts: Vec<&str> = rows.iter().map(|row| row[0]).collect();
+    assert_eq!(parts, ["recorded", "forward", "backward", "optimizer"], "{text}");
+    let events: Vec<u64> = rows.iter().filter_map(|row| row[1].replace(',', "").parse().ok()).collect();
+    assert_eq!(Some(events[0]), found["projection"]["from"].as_u64());
+    assert_eq!(Some(events[1..].iter().sum()), found["projection"]["events"].as_u64());
+    let peak = units::bytes(found["baseline"]["peak_allocated"].as_i64().expect("bytes"));
+    assert!(text.ends_with(&format!("Highest: {peak} in use (±7 %)\n")), "{text}");
+    assert!(rows.iter().any(|row| row[3] == peak), "{text}");
+    assert!(text.contains("Iteration 0 is events 0 to 1,747."), "{text}");
+    let complete = stdout(["explain", &path("annotated.pickle"), "--projection"]);
+    assert_eq!(complete, "No request failed, so nothing is projected.\n");
 }
 
 /// The table of the rules, as the documentation has it.

@@ -5,6 +5,8 @@ use crate::analysis::{Attribution, Facts, UserRules};
 use crate::cli::failure::Failure;
 use crate::load::Input;
 use crate::model::{DeviceId, Recording, Snapshot, Timeline};
+use crate::program::Run;
+use crate::projection::{Projection, Unprojected};
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,6 +38,19 @@ impl Opened<'_> {
     /// The categories, phases and iterations of a device.
     pub(in crate::cli) fn attribution(&self, timeline: &Timeline) -> Arc<Attribution> {
         Arc::new(Attribution::of(&self.snapshot, timeline, &self.rules))
+    }
+
+    /// A device's recording with the rest of the step that failed.
+    ///
+    /// # Errors
+    /// Why that is not known.
+    pub(in crate::cli) fn projection(&self, timeline: &Timeline) -> Result<Projection, Unprojected> {
+        // Without a request that failed, what allocations are for need not be found out.
+        if timeline.ooms.is_empty() {
+            return Err(Unprojected::Complete);
+        }
+        let attribution = self.attribution(timeline);
+        Projection::of_run(Run { snapshot: &self.snapshot, timeline, attribution: &attribution })
     }
 
     /// A handle to one of the file's devices.
