@@ -4,7 +4,8 @@ use super::choices::Choices;
 use super::made_up;
 use oomscope::analysis::{Attribution, UserRules, module_table};
 use oomscope::diagnosis::{DiagnosisRequest, OomMessage, diagnose};
-use oomscope::export::{page_colors, report_parts};
+use oomscope::draw::Future;
+use oomscope::export::{PageSubject, page_colors, report_parts};
 use oomscope::model::Recording;
 use oomscope::remedies::predict_all;
 use oomscope::report::{
@@ -45,7 +46,16 @@ pub(crate) fn body(bytes: &[u8]) {
         }
         report_json(&mut out, &document).expect("memory can be written");
         let parts = if is_whole_page {
-            report_parts(&recording, &attribution, diagnosis.at.moment, "fuzz", redacted).expect("pictures")
+            let future = remedies.as_ref().map(|all| Future::of(all.projected_bytes())).unwrap_or_default();
+            report_parts(PageSubject {
+                recording: &recording,
+                attribution: &attribution,
+                future: &future,
+                moment: diagnosis.at.moment,
+                name: "fuzz",
+                redacts: redacted,
+            })
+            .expect("pictures")
         } else {
             page_colors()
         };

@@ -8,12 +8,13 @@ use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
 use super::stderr;
 use crate::analysis::{At, Attribution, UserRules, module_table};
 use crate::diagnosis::{DiagnosisRequest, OomMessage, diagnose_workload};
-use crate::export::report_parts;
+use crate::draw::Future;
+use crate::export::{PageSubject, report_parts};
 use crate::load::{Input, notes_beside, read_text};
 use crate::model::{DeviceId, Timeline};
 use crate::notes::{MAX_FILE_BYTES, Note, NotesFile, read_notes};
 use crate::program::{Run, Workload};
-use crate::remedies::{Progress, predict_all_while};
+use crate::remedies::{Predictions, Progress, predict_all_while};
 use crate::report::ranks as words;
 use crate::report::{Document, PageParts, ReportInput, TextDetail};
 use crate::{report, units};
@@ -205,7 +206,7 @@ fn contents(
         DocumentFormat::Markdown => out.extend(report::report_markdown(&document).bytes()),
         DocumentFormat::Json => report::report_json(&mut out, &document)?,
         DocumentFormat::Html => {
-            let parts = page_parts(args, recording, selected, &attribution)?;
+            let parts = page_parts(args, recording, selected, (&attribution, remedies.as_ref()))?;
             out.extend(report::report_html(&document, &parts).bytes());
         }
     }
@@ -231,10 +232,12 @@ fn page_parts(
     args: &ReportArgs,
     recording: &Opened<'_>,
     Selected { timeline, moment, .. }: Selected<'_>,
-    attribution: &Arc<Attribution>,
+    (attribution, remedies): (&Arc<Attribution>, Option<&Predictions>),
 ) -> Result<PageParts, Failure> {
     let name = recording.name();
     let name = if args.left_out.redact { units::basename(&name) } else { &name };
-    report_parts(&recording.device_handle(timeline)?, attribution, moment, name, args.left_out.redact)
+    let future = remedies.map(|all| Future::of(all.projected_bytes())).unwrap_or_default();
+    let (redacts, device) = (args.left_out.redact, recording.device_handle(timeline)?);
+    report_parts(PageSubject { recording: &device, attribution, future: &future, moment, name, redacts })
         .map_err(|error| recording.failure(error, "use another format"))
 }

@@ -15,5 +15,5 @@ mod stacks;
 mod timeline;
 
 pub use kind::{ExportError, Format, PictureKind};
-pub use report_pictures::{page_colors, report_parts};
+pub use report_pictures::{PageSubject, page_colors, report_parts};
 pub use spec::{Filtered, PictureSpec, PictureVerdict, StacksView};

@@ -14,30 +14,39 @@ use std::sync::Arc;
 /// Width and height, in points: as wide as the page shows them.
 const SIZE: [f32; 2] = [1200.0, 675.0];
 
-/// Colours, the figure over time, and pictures of the timeline and the segment map of a device at a moment.
-/// `redacts` leaves out texts of the file that may name users and hosts.
+/// What pictures of a report are about.
+#[derive(Clone, Copy)]
+pub struct PageSubject<'a> {
+    /// The device.
+    pub recording: &'a Recording,
+    /// What its memory is for.
+    pub attribution: &'a Arc<Attribution>,
+    /// What is projected behind the recording.
+    pub future: &'a Future,
+    /// The moment that the report is about.
+    pub moment: Moment,
+    /// The name of the recording.
+    pub name: &'a str,
+    /// Whether texts of the file that may name users and hosts are left out.
+    pub redacts: bool,
+}
+
+/// Colours, the figure over time, and pictures of the timeline and the segment map.
 ///
 /// # Errors
 /// If a picture cannot be written.
-pub fn report_parts(
-    recording: &Recording,
-    attribution: &Arc<Attribution>,
-    moment: Moment,
-    name: &str,
-    redacts: bool,
-) -> Result<PageParts, ExportError> {
+pub fn report_parts(subject: PageSubject<'_>) -> Result<PageParts, ExportError> {
     let kinds = [
         (PictureKind::Timeline, "What was allocated over time, block by block"),
         (PictureKind::SegmentMap, "What reserved memory was used for"),
     ];
-    let [light, dark] = [&Palette::LIGHT, &Palette::DARK]
-        .map(|palette| PictureSpec { redacts, ..spec(recording, attribution, moment, name, palette) });
+    let [light, dark] = [&Palette::LIGHT, &Palette::DARK].map(|palette| spec(subject, palette));
     let picture = |(kind, title): (PictureKind, &str)| {
         let paint = |spec: &PictureSpec| PictureSpec { kind, ..spec.clone() }.file(Format::Png, SIZE, 1.0);
         Ok(Picture { title: title.to_owned(), light: paint(&light)?, dark: paint(&dark)? })
     };
     let pictures = kinds.into_iter().map(picture).collect::<Result<_, ExportError>>()?;
-    let figure = memory_figure(recording.timeline(), attribution, moment);
+    let figure = memory_figure(subject.recording.timeline(), subject.attribution, subject.moment);
     Ok(PageParts { light: theme(&Palette::LIGHT), dark: theme(&Palette::DARK), figure, pictures })
 }
 
@@ -66,25 +75,20 @@ fn theme(palette: &Palette) -> Theme {
 }
 
 /// The timeline of a device, coloured by what memory is for.
-fn spec(
-    recording: &Recording,
-    attribution: &Arc<Attribution>,
-    moment: Moment,
-    name: &str,
-    palette: &'static Palette,
-) -> PictureSpec {
+fn spec(subject: PageSubject<'_>, palette: &'static Palette) -> PictureSpec {
+    let PageSubject { recording, attribution, future, moment, name, redacts } = subject;
     let stacks = Arc::new(BandColors::new(recording.snapshot(), palette));
     let coloring = Coloring::new(ColorBy::Category, recording, stacks, palette);
     PictureSpec {
         recording: recording.clone(),
         name: name.to_owned(),
         kind: PictureKind::Timeline,
-        view: view_of(recording, Axis::Event, &Future::default(), None),
+        view: view_of(recording, Axis::Event, future, None),
         coloring: Arc::new(coloring.with_attribution(Arc::clone(attribution))),
         attribution: Some(Arc::clone(attribution)),
         // The page around the picture says it.
         verdict: None,
-        redacts: false,
+        redacts,
         moment,
         has_cursor: false,
         selected: Selected::None,
@@ -97,7 +101,7 @@ fn spec(
             zoom: Vec::new(),
             search: String::new(),
         },
-        future: Arc::default(),
+        future: Arc::new(future.clone()),
         capacity: None,
         palette,
     }
@@ -111,6 +115,34 @@ mod tests {
     use crate::load::{Input, Progress, load};
     use crate::report::{Answer, Fix};
 
+    fn plain(
+        recording: &Recording,
+        attribution: &Arc<Attribution>,
+        moment: Moment,
+        name: &str,
+    ) -> PictureSpec {
+        let future = &Future::default();
+        let subject = PageSubject { recording, attribution, future, moment, name, redacts: false };
+        spec(subject, &Palette::DARK)
+    }
+
+    #[test]
+    fn what_is_projected_is_in_the_picture() {
+        let path =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_snapshots/gpt_oom_forward.pickle");
+        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let recording = &Recording::all(&snapshot).next().expect("a device");
+        let attribution = &Arc::new(Attribution::of(&snapshot, recording, &UserRules::default()));
+        let moment = Moment::START;
+        let high = |future: &Future| {
+            let subject = PageSubject { recording, attribution, future, moment, name: "a", redacts: false };
+            spec(subject, &Palette::DARK).view.y1
+        };
+        let projected_bytes = 40 << 30;
+        assert!(high(&Future::default()) < projected_bytes as f64);
+        assert!((projected_bytes as f64) < high(&Future::of(&[projected_bytes])));
+    }
+
     #[test]
     fn pictures_over_time_have_lanes_of_iterations_and_phases() {
         let path =
@@ -121,7 +153,7 @@ mod tests {
         let attribution = Arc::new(Attribution::of(&snapshot, timeline, &UserRules::default()));
         let of = |attribution| {
             let end = Moment(timeline.events.len() as u32);
-            spec(&recording, attribution, end, "a", &Palette::DARK)
+            plain(&recording, attribution, end, "a")
         };
         let lanes = of(&attribution).lanes(timeline).lanes;
         assert_eq!(lanes[0][0].name, RangeName::Iteration { number: 0, is_known: true });
@@ -135,7 +167,7 @@ mod tests {
         let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
         let recording = Recording::all(&snapshot).next().expect("a device");
         let attribution = Arc::new(Attribution::of(&snapshot, &recording, &UserRules::default()));
-        let spec = spec(&recording, &attribution, Moment::START, "/home/me/a.pickle", &Palette::DARK);
+        let spec = plain(&recording, &attribution, Moment::START, "/home/me/a.pickle");
         let caption = |spec: &PictureSpec| spec.page(&recording, Vec::new()).caption;
         assert!(caption(&spec).headline.starts_with("Out of memory: 1004 MiB requested"));
         let culprit = Some("/home/me/a.py:5: 1 GiB".to_owned());
@@ -166,7 +198,7 @@ mod tests {
         let of = |kind, by| {
             let stacks = Arc::new(BandColors::new(&snapshot, &Palette::DARK));
             let coloring = Arc::new(Coloring::new(by, &recording, stacks, &Palette::DARK));
-            let spec = spec(&recording, &attribution, Moment::START, "a", &Palette::DARK);
+            let spec = plain(&recording, &attribution, Moment::START, "a");
             !PictureSpec { kind, coloring, ..spec }.color_keys(&recording).is_empty()
         };
         assert!(of(PictureKind::Timeline, ColorBy::Size));

@@ -3,7 +3,8 @@
 use crate::reports::{document, hostile};
 use crate::support::{self, sample, stdout};
 use oomscope::analysis::{Attribution, UserRules};
-use oomscope::export::report_parts;
+use oomscope::draw::Future;
+use oomscope::export::{PageSubject, report_parts};
 use oomscope::model::Recording;
 use oomscope::report::report_html;
 use oomscope::units;
@@ -127,8 +128,15 @@ fn a_file_that_is_hostile_gets_nothing_into_a_page() {
     let attribution = Arc::new(Attribution::of(&snapshot, &recording, &UserRules::default()));
     let at = recording.active.peak().0;
     for is_redacted in [false, true] {
-        let parts =
-            report_parts(&recording, &attribution, at, "a</title><b>", is_redacted).expect("pictures");
+        let parts = report_parts(PageSubject {
+            recording: &recording,
+            attribution: &attribution,
+            future: &Future::default(),
+            moment: at,
+            name: "a</title><b>",
+            redacts: is_redacted,
+        })
+        .expect("pictures");
         let page = report_html(&document(&snapshot, 20, is_redacted), &parts);
         let elements = well_formed(&page);
         assert_eq!(elements.iter().filter(|name| *name == "script").count(), 2, "its data and its script");

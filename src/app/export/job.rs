@@ -10,8 +10,9 @@ use crate::app::device::{Selection, Standpoint};
 use crate::app::panes::OpenDevice;
 use crate::app::theme;
 use crate::diagnosis::{DiagnosisRequest, diagnose_workload};
+use crate::draw::Future;
 use crate::draw::picture::Selected;
-use crate::export::{Filtered, PictureKind, PictureSpec, PictureVerdict, report_parts};
+use crate::export::{Filtered, PageSubject, PictureKind, PictureSpec, PictureVerdict, report_parts};
 use crate::load::Input;
 use crate::notes::Note;
 use crate::program::{Run, Workload};
@@ -168,14 +169,17 @@ impl ExportJob {
         let diagnosis = diagnose_workload(&workload, self.diagnosis_request);
         let diagnosis = diagnosis.map_err(|error| Stopped::because(&error))?;
         let moment = diagnosis.at.moment;
-        enter(watch, "Painting")?;
-        let parts = report_parts(recording, &attribution, moment, name, redacted)
-            .map_err(|error| Stopped::because(&error))?;
         enter(watch, "Simulating fixes")?;
         let capacity = self.diagnosis_request.device_memory;
         let remedies = predict_all_while(&workload, capacity, &|_, _| true);
+        enter(watch, "Painting")?;
+        let future = remedies.as_ref().map(|all| Future::of(all.projected_bytes())).unwrap_or_default();
+        let (future, attribution) = (&future, &attribution);
+        let parts =
+            report_parts(PageSubject { recording, attribution, future, moment, name, redacts: redacted })
+                .map_err(|error| Stopped::because(&error))?;
         enter(watch, "Putting the page together")?;
-        let modules = module_table(snapshot, recording, &attribution, moment);
+        let modules = module_table(snapshot, recording, attribution, moment);
         let input = ReportInput {
             name,
             snapshot,
