@@ -17,6 +17,8 @@ pub enum Unprojected {
     NoEarlierBlock,
     /// No earlier iteration came further, and a good part of the model is unlike the blocks that ran.
     OtherBlocks,
+    /// No earlier iteration came further, and other devices hold parts of the program that are not seen together with this one's.
+    SeveralDevices,
 }
 
 impl Unprojected {
@@ -28,6 +30,7 @@ impl Unprojected {
             Self::NoEarlier => "no_earlier",
             Self::NoEarlierBlock => "no_earlier_block",
             Self::OtherBlocks => "other_blocks",
+            Self::SeveralDevices => "several_devices",
         }
     }
 }

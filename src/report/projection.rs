@@ -100,6 +100,9 @@ pub fn projection_lines(projected: Result<Course, Unprojected>) -> Vec<String> {
         Err(Unprojected::OtherBlocks) => {
             "A request failed in a first pass, and much of the model that is left is unlike what ran."
         }
+        Err(Unprojected::SeveralDevices) => {
+            "A request failed in a first pass, and the program computes on other devices, too."
+        }
     };
     let unknown = "What follows is not known: answers reach up to that request, and its bytes count.";
     vec![why.to_owned(), unknown.to_owned()]

@@ -75,9 +75,13 @@ fn cut_at(snapshot: &Snapshot, timeline: &Timeline, event: EventIx) -> Snapshot 
     // The state after the last event is that of the recording; after another, it is found anew.
     let dump = Event { action: Action::Snapshot, ..oom };
     let failing = timeline.continued(event.0, &[oom, dump]);
-    let range = DeviceRange { timeline: &failing, events: 0..event.0 + 1, matches: None };
+    let ranges = snapshot.timelines.iter().map(|other| match other.device == timeline.device {
+        true => DeviceRange { timeline: &failing, events: 0..event.0 + 1, matches: None },
+        // When which of its events was is not always known.
+        false => DeviceRange { timeline: other, events: 0..other.events.len() as u32, matches: None },
+    });
     let mut pickle = Vec::new();
-    cut(snapshot, vec![range], CutOptions::default()).write(&mut pickle).expect("writing to memory");
+    cut(snapshot, ranges.collect(), CutOptions::default()).write(&mut pickle).expect("writing to memory");
     load_from(&pickle[..], "cut", &Progress::default()).expect("the cut loads")
 }
 
@@ -98,9 +102,7 @@ fn cases_of(path: &Path, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Case> 
         // Whether the last iteration was recorded to its end is not known.
         let Some(step) = step.filter(|step| Some(*step) != iterations.last()) else { continue };
         let cut = cut_at(snapshot, timeline, event);
-        let Some(of_cut) = cut.timelines.iter().find(|of_cut| of_cut.device == timeline.device) else {
-            continue;
-        };
+        let Some(of_cut) = cut.timeline(timeline.device) else { continue };
         let of_cut_attribution = Attribution::of(&cut, of_cut, &UserRules::default());
         let run = Run { snapshot: &cut, timeline: of_cut, attribution: &of_cut_attribution };
         let projection = Projection::of(&Computation::of(run));
@@ -280,7 +282,7 @@ fn applied_to(path: &Path) -> Vec<Applied> {
     let mut out = Vec::new();
     for Failing { percent, capacity, event } in failing(&snapshot, timeline) {
         let cut = cut_at(&snapshot, timeline, event);
-        let Some(of_cut) = cut.main_timeline() else { continue };
+        let Some(of_cut) = cut.timeline(timeline.device) else { continue };
         let attribution = Attribution::of(&cut, of_cut, &UserRules::default());
         let Some(said) = predict_all(&cut, of_cut, &attribution, i64::try_from(capacity).ok()) else {
             continue;
@@ -302,6 +304,18 @@ fn applied_to(path: &Path) -> Vec<Applied> {
         }
     }
     out
+}
+
+#[test]
+fn a_first_step_on_several_devices_is_not_projected() {
+    let path = root().join("tests/corpus/two_gpu_manual.pickle.gz");
+    let is_first = |case: &Case| !case.has_earlier && case.projected.is_err();
+    let reasons: BTreeSet<String> = cases(&path)
+        .iter()
+        .filter(|case| is_first(case))
+        .map(|case| format!("{:?}", case.projected))
+        .collect();
+    assert_eq!(reasons, BTreeSet::from(["Err(SeveralDevices)".to_owned()]));
 }
 
 #[test]

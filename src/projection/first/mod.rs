@@ -26,8 +26,9 @@ use self::step_writer::{Block, Kept, StepWriter};
 use super::course::{Stage, Structure, Unprojected};
 use super::failure::Failure;
 use crate::analysis::{Category, Phase, UnseenStacks};
-use crate::model::{AllocId, Event, Moment};
-use crate::program::{Computation, Span, StackSet, in_loss};
+use crate::model::{AllocId, DeviceId, Event, Moment};
+use crate::program::share::MUCH;
+use crate::program::{Computation, Run, Span, StackSet, in_loss};
 use crate::simulator::Until;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -50,6 +51,9 @@ pub(super) struct Written {
 /// The structure does not show what would have.
 pub(super) fn events(computation: &Computation<'_>, failure: &Failure) -> Result<Written, Unprojected> {
     let run = &computation.run;
+    if computes_elsewhere(run) {
+        return Err(Unprojected::SeveralDevices);
+    }
     let stacks = UnseenStacks::behind(run.snapshot);
     let first = First { computation, failure, stacks, in_loss: in_loss(run) };
     // What earlier passes did would have to be like what this one does.
@@ -66,6 +70,16 @@ pub(super) fn events(computation: &Computation<'_>, failure: &Failure) -> Result
         Phase::Optimizer if is_only => Ok(first.rest_of_optimizer(pass)),
         _ => Err(Unprojected::NoEarlier),
     }
+}
+
+/// Whether the program makes a good part of as much on another device. Then a model may lie on both, and what each device does in a
+/// step is only a part of it.
+fn computes_elsewhere(run: &Run<'_>) -> bool {
+    let here = run.timeline.active.peak().1;
+    let others = run.snapshot.timelines.iter();
+    let mut others =
+        others.filter(|other| other.device != run.timeline.device && other.device != DeviceId::HOST);
+    others.any(|other| MUCH.is_reached(other.active.peak().1, here))
 }
 
 /// What the whole first step computes.
