@@ -133,6 +133,9 @@ pub struct Structure {
     pub stage: Stage,
     /// Whether no state of the optimizer was seen, and it is taken for Adam.
     pub assumes_adam: bool,
+    /// What gradients of all parameters take, where one backward is taken to be followed by a step: a program that sums those of
+    /// several batches needs as much more.
+    pub summed_bytes: Option<u64>,
 }
 
 /// A part of a step.

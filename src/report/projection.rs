@@ -23,6 +23,7 @@ pub(super) struct ProjectionRecord {
     blocks: Option<usize>,
     gets_wider: bool,
     assumes_adam: bool,
+    summed_bytes: Option<u64>,
     error: f64,
 }
 
@@ -66,6 +67,7 @@ impl ProjectionRecord {
             blocks,
             gets_wider,
             assumes_adam: structure.is_some_and(|structure| structure.assumes_adam),
+            summed_bytes: structure.and_then(|structure| structure.summed_bytes),
             error: course.error(),
         }
     }
@@ -159,6 +161,11 @@ fn lines_from_structure(course: Course, structure: Structure) -> Vec<String> {
             "No state of the optimizer was seen: it is taken for Adam, with two tensors for each parameter."
                 .to_owned(),
         );
+    }
+    if let Some(bytes) = structure.summed_bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
+        let bytes = units::bytes(bytes);
+        lines
+            .push(format!("Gradients that are summed over several batches before a step take {bytes} more."));
     }
     lines
 }

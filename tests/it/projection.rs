@@ -328,6 +328,8 @@ fn a_first_step_takes_what_it_took_on_a_device_where_it_fits() {
     assert_eq!((&projection["basis"], &projection["stage"]), (&"structure".into(), &"block".into()));
     assert_eq!((&projection["block"], &projection["blocks"]), (&15.into(), &16.into()));
     assert_eq!((&projection["until"], &projection["assumes_adam"]), (&"next_step".into(), &true.into()));
+    let summed = projection["summed_bytes"].as_u64().expect("bytes");
+    assert!(summed.abs_diff(parameters) <= parameters / 1000, "{summed} instead of {parameters}");
     let is_near = |found: &serde_json::Value, truth: u64| {
         let found = found["peak_requested"].as_u64().expect("bytes");
         assert!(found.abs_diff(truth) <= truth / 50, "{found} instead of {truth}");

@@ -162,10 +162,12 @@ impl First<'_> {
         let Whole { stage, kept, trained, .. } = whole;
         let again = |kept: Kept| Kept { block: step.make(kept.stack, kept.block.bytes), ..kept };
         let kept = kept.into_values().map(again).collect();
+        let summed_bytes = trained.iter().copied().fold(0, u64::saturating_add);
+        let summed_bytes = (stage != Stage::Optimizer).then_some(summed_bytes);
         let (of_results, gradients) = (VecDeque::new(), trained.clone());
         Backward { stack: stacks.backward, kept, of_results, gradients }.write(&mut step);
         Update::later(trained).write(&mut step, stacks);
-        let structure = Structure { stage, assumes_adam };
+        let structure = Structure { stage, assumes_adam, summed_bytes };
         Written { events: step.into_events(), of_step, until: Until::Step, structure }
     }
 }
