@@ -16,7 +16,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The numbers of what the failed request would have made, of the logits, and of what their loss keeps.
-const FAILED: AllocId = AllocId(u32::MAX - 2);
+const FAILED: AllocId = AllocId(u32::MAX - 3);
+const COPY: AllocId = AllocId(u32::MAX - 2);
 const LOGITS: AllocId = AllocId(u32::MAX - 1);
 const LOSS: AllocId = AllocId(u32::MAX);
 
@@ -68,12 +69,13 @@ impl First<'_> {
         let Layers { before, count, logits } =
             self.layers(parameters, &(pass.events.start..pass.backward))?;
         let is_held = is_result_held(computation, failure, pass, rounds.last());
-        let head = logits.map(|logits| Head::of(logits.bytes, computation.has_weight_copies()).held(is_held));
+        let is_autocast = computation.has_weight_copies();
+        let head = logits.map(|logits| Head::of(logits.bytes, is_autocast, is_held));
         match rounds.repetition().map(|repetition| (repetition, rounds.begun(repetition))) {
             Some((repetition, block)) if before < block && block <= count => {
                 rounds.write(repetition, count, step)?;
                 if let Some(head) = head {
-                    self.write_loss(head, false, step);
+                    self.write_loss(head, Reached::Nothing, step);
                 }
                 Ok(Stage::Block { block, count, gets_wider: false })
             }
@@ -129,28 +131,50 @@ impl First<'_> {
         let operations = if is_loss { head.map_or(2, |head| head.operations) } else { 1 };
         step.keep(FAILED, &failed, failure.bytes, operations);
         let Some(head) = head else { return };
-        let large: Vec<AllocId> = rounds.made_after().filter(|&id| head.is_large(run.bytes(id))).collect();
         let is_large = head.is_large(asked);
+        let of_loss = |id: &AllocId| self.in_loss.has(run.timeline.stack(*id));
+        let large = rounds.made_after().filter(|&id| head.is_large(run.bytes(id)));
+        let (copies, mut logits): (Vec<AllocId>, Vec<AllocId>) = large.partition(of_loss);
+        logits.extend((is_large && !is_of_loss).then_some(FAILED));
         if !is_loss {
-            self.write_loss(head, !large.is_empty() || is_large, step);
+            let has_copy = !copies.is_empty() || (is_large && is_of_loss);
+            let reached = match (has_copy, logits.is_empty()) {
+                (true, _) => Reached::Copy,
+                (false, false) => Reached::Logits,
+                (false, true) => Reached::Nothing,
+            };
+            self.write_loss(head, reached, step);
         }
-        let logits = large.into_iter().chain((is_large && !is_of_loss).then_some(FAILED));
-        for id in logits.filter(|_| !head.keeps_logits) {
+        for id in logits.into_iter().filter(|_| !head.is_held) {
             step.release(id, &failed);
         }
     }
 
-    /// Write logits, unless they are there, and what their loss keeps.
-    fn write_loss(&self, head: Head, has_logits: bool, step: &mut StepWriter) {
+    /// Write logits and what their loss keeps, but for what is there.
+    fn write_loss(&self, head: Head, reached: Reached, step: &mut StepWriter) {
         let bytes = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
         let events = &self.computation.run.timeline.events;
         let like = Event { stack: self.stacks.forward, ..events.get(self.failure.event) };
-        if !has_logits {
+        if reached == Reached::Nothing {
             step.keep(LOGITS, &like, bytes(head.logits_bytes), 1);
         }
+        if let Some(copy) = head.copy_bytes.filter(|_| reached != Reached::Copy) {
+            step.keep(COPY, &like, bytes(copy), 1);
+        }
         step.keep(LOSS, &like, bytes(head.loss_bytes), head.operations);
-        if !head.keeps_logits {
+        if !head.is_held {
             step.release(LOGITS, &like);
         }
     }
+}
+
+/// How far what follows the blocks had come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    /// Not to the logits.
+    Nothing,
+    /// The logits are there.
+    Logits,
+    /// So is what the loss keeps of them, but for the largest.
+    Copy,
 }

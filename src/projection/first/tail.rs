@@ -8,26 +8,21 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
     pub(super) logits_bytes: u64,
+    /// A copy of the logits that the loss keeps.
+    pub(super) copy_bytes: Option<u64>,
     pub(super) loss_bytes: u64,
     /// How many operations of the backward make a gradient of the size of what the loss keeps.
     pub(super) operations: usize,
-    /// Whether logits are there until the backward is over.
-    pub(super) keeps_logits: bool,
+    /// Whether the program holds the logits until the backward is over.
+    pub(super) is_held: bool,
 }
 
 impl Head {
-    /// That with logits of some bytes, which autocast makes with half of them, and takes back for the loss.
-    pub(super) fn of(bytes: u64, is_autocast: bool) -> Self {
-        if is_autocast {
-            Self { logits_bytes: bytes / 2, loss_bytes: bytes, operations: 1, keeps_logits: true }
-        } else {
-            Self { logits_bytes: bytes, loss_bytes: bytes, operations: 2, keeps_logits: false }
-        }
-    }
-
-    /// The same where the program holds the logits.
-    pub(super) fn held(self, is_held: bool) -> Self {
-        Self { keeps_logits: self.keeps_logits || is_held, ..self }
+    /// That with logits of some bytes. Autocast makes them with half as many, of which its loss keeps a copy beside twice as many.
+    pub(super) fn of(bytes: u64, is_autocast: bool, is_held: bool) -> Self {
+        let (logits_bytes, copy_bytes, operations) =
+            if is_autocast { (bytes / 2, Some(bytes / 2), 1) } else { (bytes, None, 2) };
+        Self { logits_bytes, copy_bytes, loss_bytes: bytes, operations, is_held }
     }
 
     /// Whether bytes are those of logits, or of what the loss keeps.
@@ -35,7 +30,7 @@ impl Head {
         self.logits_bytes / 2 <= bytes
     }
 
-    /// Whether bytes in the loss are those that it keeps.
+    /// Whether bytes in the loss are the most that it keeps.
     pub(super) fn is_loss(&self, bytes: u64) -> bool {
         self.loss_bytes / 4 * 3 <= bytes
     }
