@@ -131,11 +131,20 @@ pub struct Like {
 pub struct Structure {
     /// Where it failed.
     pub stage: Stage,
-    /// Whether no state of the optimizer was seen, and it is taken for Adam.
-    pub assumes_adam: bool,
+    /// What the optimizer is taken for, where no state of it was seen.
+    pub assumes: Option<AssumedOptimizer>,
     /// What gradients of all parameters take, where one backward is taken to be followed by a step: a program that sums those of
     /// several batches needs as much more.
     pub summed_bytes: Option<u64>,
+}
+
+/// An optimizer of which not all is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AssumedOptimizer {
+    /// Nothing shows which it is: Adam, with two tensors for each parameter.
+    Adam,
+    /// SGD shows: with momentum, a tensor for each parameter.
+    Momentum,
 }
 
 /// A part of a step.

@@ -25,5 +25,5 @@ mod tests;
 mod turns;
 mod writer;
 
-pub use course::{Basis, Course, Like, Stage, Structure, Turn, TurnKind, Unprojected};
+pub use course::{AssumedOptimizer, Basis, Course, Like, Stage, Structure, Turn, TurnKind, Unprojected};
 pub use project::Projection;

@@ -2,7 +2,7 @@
 
 use super::position::turn_text;
 use super::stated_error::stated_error;
-use crate::projection::{Basis, Course, Like, Stage, Structure, Turn, Unprojected};
+use crate::projection::{AssumedOptimizer, Basis, Course, Like, Stage, Structure, Turn, Unprojected};
 use crate::simulator::Until;
 use crate::units;
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub(super) struct ProjectionRecord {
     block: Option<usize>,
     blocks: Option<usize>,
     gets_wider: bool,
-    assumes_adam: bool,
+    assumes: Option<&'static str>,
     summed_bytes: Option<u64>,
     error: f64,
 }
@@ -66,7 +66,7 @@ impl ProjectionRecord {
             block,
             blocks,
             gets_wider,
-            assumes_adam: structure.is_some_and(|structure| structure.assumes_adam),
+            assumes: structure.and_then(|structure| structure.assumes).map(assumed_key),
             summed_bytes: structure.and_then(|structure| structure.summed_bytes),
             error: course.error(),
         }
@@ -79,6 +79,13 @@ fn stage_key(stage: Stage) -> &'static str {
         Stage::Head => "head",
         Stage::Backward => "backward",
         Stage::Optimizer => "optimizer",
+    }
+}
+
+fn assumed_key(assumed: AssumedOptimizer) -> &'static str {
+    match assumed {
+        AssumedOptimizer::Adam => "adam",
+        AssumedOptimizer::Momentum => "momentum",
     }
 }
 
@@ -156,12 +163,15 @@ fn lines_from_structure(course: Course, structure: Structure) -> Vec<String> {
     if matches!(structure.stage, Stage::Block { gets_wider: true, .. }) {
         lines.push("Blocks that are twice as wide are taken to have a quarter of the positions.".to_owned());
     }
-    if structure.assumes_adam {
-        lines.push(
+    let assumed = structure.assumes.map(|assumed| match assumed {
+        AssumedOptimizer::Adam => {
             "No state of the optimizer was seen: it is taken for Adam, with two tensors for each parameter."
-                .to_owned(),
-        );
-    }
+        }
+        AssumedOptimizer::Momentum => {
+            "No state of SGD was seen: it is taken to have momentum, a tensor for each parameter."
+        }
+    });
+    lines.extend(assumed.map(str::to_owned));
     if let Some(bytes) = structure.summed_bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
         let bytes = units::bytes(bytes);
         lines

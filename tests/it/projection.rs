@@ -327,7 +327,7 @@ fn a_first_step_takes_what_it_took_on_a_device_where_it_fits() {
     let projection = &found["projection"];
     assert_eq!((&projection["basis"], &projection["stage"]), (&"structure".into(), &"block".into()));
     assert_eq!((&projection["block"], &projection["blocks"]), (&15.into(), &16.into()));
-    assert_eq!((&projection["until"], &projection["assumes_adam"]), (&"next_step".into(), &true.into()));
+    assert_eq!((&projection["until"], &projection["assumes"]), (&"next_step".into(), &"adam".into()));
     let summed = projection["summed_bytes"].as_u64().expect("bytes");
     assert!(summed.abs_diff(parameters) <= parameters / 1000, "{summed} instead of {parameters}");
     let is_near = |found: &serde_json::Value, truth: u64| {

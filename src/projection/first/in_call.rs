@@ -49,7 +49,7 @@ impl First<'_> {
             events: step.into_events(),
             of_step,
             until: Until::Call,
-            structure: Structure { stage, assumes_adam: false, summed_bytes: None },
+            structure: Structure { stage, assumes: None, summed_bytes: None },
         })
     }
 }

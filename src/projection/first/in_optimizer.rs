@@ -25,11 +25,11 @@ impl First<'_> {
             kept,
             trained: update.trained.clone(),
         };
-        let assumes_adam = update.assumes_adam;
+        let assumed = (update.assumes, update.is_at_once);
         update.write(&mut step, stacks);
         let live = run.timeline.lifetimes.live_at(Moment(failure.event.0));
         let gradients =
             live.filter(|&id| run.category(id) == Category::Gradient).map(|id| self.block(id)).collect();
-        self.next(step, whole, gradients, assumes_adam)
+        self.next(step, whole, gradients, assumed)
     }
 }

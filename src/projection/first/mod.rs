@@ -21,11 +21,11 @@ mod step_writer;
 mod tail;
 
 use self::backward::Backward;
-use self::optimizer::Update;
+use self::optimizer::{SeenOptimizer, Update};
 use self::step_writer::{Block, Kept, StepWriter};
-use super::course::{Stage, Structure, Unprojected};
+use super::course::{AssumedOptimizer, Stage, Structure, Unprojected};
 use super::failure::Failure;
-use crate::analysis::{Category, Phase, UnseenStacks};
+use crate::analysis::{Category, FrameCode, Phase, UnseenStacks};
 use crate::model::{AllocId, DeviceId, Event, Moment};
 use crate::program::share::MUCH;
 use crate::program::{Computation, Run, Span, StackSet, in_loss};
@@ -145,29 +145,59 @@ impl First<'_> {
         let mut before = run.timeline.lifetimes.live_at(Moment(whole.start));
         let has_state = before.any(|id| run.category(id) == Category::OptimizerState);
         let trained = whole.trained.clone();
-        let update = if has_state { Update::later(trained) } else { Update::first_of_adam(trained) };
-        let assumes_adam = update.assumes_adam;
+        let update =
+            if has_state { Update::later(trained, true) } else { Update::first(trained, self.seen(&whole)) };
+        let assumed = (update.assumes, update.is_at_once);
         update.write(&mut step, self.stacks);
-        self.next(step, whole, made, assumes_adam)
+        self.next(step, whole, made, assumed)
+    }
+
+    /// The optimizer, where its step calls the forward.
+    fn seen(&self, whole: &Whole) -> Option<SeenOptimizer> {
+        let is_in = |name: &'static str| {
+            self.is_in(whole, move |code| code.torch_optimizer().is_some_and(|file| file == name))
+        };
+        if is_in("adam.py") || is_in("adamw.py") {
+            Some(SeenOptimizer::Adam)
+        } else {
+            is_in("sgd.py").then_some(SeenOptimizer::Sgd)
+        }
+    }
+
+    /// Whether the forward runs in such code.
+    fn is_in(&self, whole: &Whole, has: impl Fn(FrameCode<'_>) -> bool + Send + Sync) -> bool {
+        let stacks = self.computation.run.stacks_with(has);
+        whole.kept.values().any(|kept| stacks.has(kept.stack))
     }
 
     /// Write the step after the first, which has the state of the optimizer from its start on. It drops the gradients that the
     /// first made.
-    fn next(&self, mut step: StepWriter, whole: Whole, gradients: Vec<Block>, assumes_adam: bool) -> Written {
+    fn next(
+        &self,
+        mut step: StepWriter,
+        whole: Whole,
+        gradients: Vec<Block>,
+        (assumes, is_at_once): (Option<AssumedOptimizer>, bool),
+    ) -> Written {
         let Self { stacks, .. } = *self;
         let of_step = step.written();
-        for block in gradients {
+        let clears_late = self.is_in(&whole, |code| code.is_closure_of_lightning());
+        let (early, late) = if clears_late { (Vec::new(), gradients) } else { (gradients, Vec::new()) };
+        for block in early {
             step.drop(stacks.step, block);
         }
         let Whole { stage, kept, trained, .. } = whole;
         let again = |kept: Kept| Kept { block: step.make(kept.stack, kept.block.bytes), ..kept };
         let kept = kept.into_values().map(again).collect();
+        for block in late {
+            step.drop(stacks.forward, block);
+        }
         let summed_bytes = trained.iter().copied().fold(0, u64::saturating_add);
         let summed_bytes = (stage != Stage::Optimizer).then_some(summed_bytes);
         let (of_results, gradients) = (VecDeque::new(), trained.clone());
         Backward { stack: stacks.backward, kept, of_results, gradients }.write(&mut step);
-        Update::later(trained).write(&mut step, stacks);
-        let structure = Structure { stage, assumes_adam, summed_bytes };
+        Update::later(trained, is_at_once).write(&mut step, stacks);
+        let structure = Structure { stage, assumes, summed_bytes };
         Written { events: step.into_events(), of_step, until: Until::Step, structure }
     }
 }

@@ -5,12 +5,20 @@ use super::step_writer::StepWriter;
 use crate::analysis::{Category, UnseenStacks};
 use crate::model::{AllocId, Moment, StackId};
 use crate::program::{AdamStep, COUNTER_BYTES, OptimizerFacts, Run};
+use crate::projection::course::AssumedOptimizer;
 use crate::projection::failure::Failure;
 use foldhash::HashSet;
 use std::collections::BTreeMap;
 
 /// Adam keeps two tensors for each parameter.
 const STATES_OF_ADAM: usize = 2;
+
+/// An optimizer whose step calls the forward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SeenOptimizer {
+    Adam,
+    Sgd,
+}
 
 /// What is left of a step of an optimizer.
 pub(super) struct Update {
@@ -20,20 +28,28 @@ pub(super) struct Update {
     temporaries: Vec<u64>,
     /// The sizes of the parameters that are trained.
     pub(super) trained: Vec<u64>,
-    /// Whether nothing shows which optimizer it is, and it is taken for Adam.
-    pub(super) assumes_adam: bool,
+    /// What the optimizer is taken for, where that is not seen.
+    pub(super) assumes: Option<AssumedOptimizer>,
+    /// Whether its steps compute on all parameters at once.
+    pub(super) is_at_once: bool,
 }
 
 impl Update {
-    /// The first step of Adam, which computes on all parameters at once.
-    pub(super) fn first_of_adam(trained: Vec<u64>) -> Self {
-        let state = trained.iter().flat_map(|&bytes| [bytes; STATES_OF_ADAM]).collect();
-        Self { state, temporaries: trained.clone(), trained, assumes_adam: true }
+    /// The first step of an optimizer.
+    pub(super) fn first(trained: Vec<u64>, seen: Option<SeenOptimizer>) -> Self {
+        let (states, assumes, is_at_once) = match seen {
+            Some(SeenOptimizer::Sgd) => (1, Some(AssumedOptimizer::Momentum), false),
+            Some(SeenOptimizer::Adam) => (STATES_OF_ADAM, None, true),
+            None => (STATES_OF_ADAM, Some(AssumedOptimizer::Adam), true),
+        };
+        let state = trained.iter().flat_map(|&bytes| std::iter::repeat_n(bytes, states)).collect();
+        Self { state, assumes, ..Self::later(trained, is_at_once) }
     }
 
-    /// A later step of Adam, which has its state.
-    pub(super) fn later(trained: Vec<u64>) -> Self {
-        Self { state: Vec::new(), temporaries: trained.clone(), trained, assumes_adam: false }
+    /// A later step, which has its state.
+    pub(super) fn later(trained: Vec<u64>, is_at_once: bool) -> Self {
+        let temporaries = if is_at_once { trained.clone() } else { Vec::new() };
+        Self { state: Vec::new(), temporaries, trained, assumes: None, is_at_once }
     }
 
     /// What is left of the step in which a request failed.
@@ -63,7 +79,8 @@ impl Update {
                 break;
             }
         }
-        Self { state, temporaries, trained, assumes_adam: facts.adam.is_none() && made.is_empty() }
+        let assumes = (facts.adam.is_none() && made.is_empty()).then_some(AssumedOptimizer::Adam);
+        Self { state, temporaries, trained, assumes, is_at_once }
     }
 
     /// Write it.

@@ -100,6 +100,12 @@ impl<'t> FrameCode<'t> {
         is_adam && (self.function == function || self.function.strip_suffix('w') == Some(function))
     }
 
+    /// Whether it is the closure of Lightning, which an optimizer's step calls, and which clears gradients between forward and
+    /// backward.
+    pub fn is_closure_of_lightning(self) -> bool {
+        self.file.contains("/loops/optimization/") && self.file.contains("lightning")
+    }
+
     /// Whether it is what an optimizer's step calls, but no part of the step: a closure, and what that runs.
     pub fn is_within_closure(self) -> bool {
         ["torch/nn/", "torch/autograd/", "torch/_tensor.py"].iter().any(|part| self.file.contains(part))
