@@ -181,7 +181,7 @@ impl First<'_> {
     ) -> Written {
         let Self { stacks, .. } = *self;
         let of_step = step.written();
-        let clears_late = self.is_in(&whole, |code| code.is_closure_of_lightning());
+        let clears_late = self.is_in(&whole, |code| code.is_optimizer_of_lightning());
         let (early, late) = if clears_late { (Vec::new(), gradients) } else { (gradients, Vec::new()) };
         for block in early {
             step.drop(stacks.step, block);

@@ -100,10 +100,10 @@ impl<'t> FrameCode<'t> {
         is_adam && (self.function == function || self.function.strip_suffix('w') == Some(function))
     }
 
-    /// Whether it is the closure of Lightning, which an optimizer's step calls, and which clears gradients between forward and
-    /// backward.
-    pub fn is_closure_of_lightning(self) -> bool {
-        self.file.contains("/loops/optimization/") && self.file.contains("lightning")
+    /// Whether it is the optimizer of Lightning, whose step calls a closure that clears gradients between forward and backward.
+    pub fn is_optimizer_of_lightning(self) -> bool {
+        self.file.ends_with("lightning/pytorch/core/optimizer.py")
+            || self.file.ends_with("pytorch_lightning/core/optimizer.py")
     }
 
     /// Whether it is what an optimizer's step calls, but no part of the step: a closure, and what that runs.
@@ -204,6 +204,14 @@ impl<'t> FrameCode<'t> {
 #[cfg(test)]
 mod tests {
     use super::FrameCode;
+
+    #[test]
+    fn lightning_is_known_by_both_of_its_names() {
+        let is_of = |file: &str| FrameCode { file, function: "step" }.is_optimizer_of_lightning();
+        assert!(is_of("/env/site-packages/lightning/pytorch/core/optimizer.py"));
+        assert!(is_of("/env/site-packages/pytorch_lightning/core/optimizer.py"));
+        assert!(!is_of("/env/site-packages/torch/optim/optimizer.py"));
+    }
 
     #[test]
     fn adapters_are_named_in_words() {
