@@ -93,9 +93,10 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     let wish = wish(args)?;
     let timeline = timeline(recording, args)?;
-    let attribution = recording.attribution(timeline);
-    let subject = Subject::new(&recording.snapshot, timeline);
-    let workload = Workload::of(Run { snapshot: &recording.snapshot, timeline, attribution: &attribution });
+    let snapshot = &recording.snapshot;
+    let (attribution, subject) =
+        rayon::join(|| recording.attribution(timeline), || Subject::new(snapshot, timeline));
+    let workload = Workload::of(Run { snapshot, timeline, attribution: &attribution });
     let predictions =
         Scene::with_whole_step(&workload, &subject, args.capacity.bytes, |scene| predict(scene, &wish));
     for id in &predictions.not_offered {
@@ -103,7 +104,7 @@ pub(super) fn write(
     }
     let report = RemediesReport {
         file: &recording.file.display().to_string(),
-        snapshot: &recording.snapshot,
+        snapshot,
         timeline,
         fidelity: subject.fidelity(),
         is_capacity_given: args.capacity.bytes.is_some(),

@@ -65,8 +65,10 @@ fn in_other_passes(computation: &Computation<'_>, found: &[Attention]) -> Vec<At
         .iter()
         .filter_map(|attention| Some(run.timeline.lifetimes.start(*attention.scores.first()?)))
         .collect();
-    let has_none =
-        |pass: &&Pass| !starts.iter().any(|start| (pass.events.start..pass.events.end).contains(&start.0));
+    let has_none = |pass: &&Pass| {
+        let first = starts.get(starts.partition_point(|start| start.0 < pass.events.start));
+        first.is_none_or(|start| pass.events.end <= start.0)
+    };
     let forward = |pass: &Pass| run.made_in(&(pass.events.start..pass.backward));
     let alone = |id: AllocId| {
         let (scores, bytes) = (vec![id], run.bytes(id));

@@ -27,6 +27,7 @@ pub struct Computation<'a> {
     /// What frames tell about calls.
     pub frames: CallFrames,
     dependences: Vec<Dependence>,
+    has_weight_copies: bool,
     /// The sizes of parameters.
     parameter_bytes: OnceLock<HashSet<u64>>,
 }
@@ -38,7 +39,10 @@ impl<'a> Computation<'a> {
         let spans = Spans::of(&run, &frames);
         let frees = Frees::of(run.timeline);
         let dependences = dependence::find(&run, &frames, &spans);
-        Self { run, spans, frees, frames, dependences, parameter_bytes: OnceLock::new() }
+        // Asked for each call of attention.
+        let has_weight_copies = dependences.contains(&Dependence::WeightCopy);
+        let parameter_bytes = OnceLock::new();
+        Self { run, spans, frees, frames, dependences, has_weight_copies, parameter_bytes }
     }
 
     /// What an allocation depends on.
@@ -60,7 +64,7 @@ impl<'a> Computation<'a> {
 
     /// Whether autocast copies parameters.
     pub fn has_weight_copies(&self) -> bool {
-        self.dependences.contains(&Dependence::WeightCopy)
+        self.has_weight_copies
     }
 
     /// Whether a module's product of matrices made an allocation.

@@ -76,6 +76,15 @@ impl<'a> Workload<'a> {
         Self { computation, attention, losses, number_types, sites, trains }
     }
 
+    /// Find all that is found when it is asked for first, before several ask at once: those who wait for the first in parallel work
+    /// may be what it waits for, since finding it is parallel work, too.
+    pub fn prepare(&self) {
+        rayon::join(
+            || rayon::join(|| self.attention(), || self.losses()),
+            || rayon::join(|| self.number_types(), || self.sites()),
+        );
+    }
+
     /// Attention that is written out, so that its scores are in memory, in the order of calls.
     pub fn attention(&self) -> &[Attention] {
         self.attention.get_or_init(|| attention::find(&self.computation))

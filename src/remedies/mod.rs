@@ -15,6 +15,7 @@ mod errors;
 mod gradients;
 mod growth;
 mod leaks;
+mod least;
 mod offer;
 mod optimizer;
 mod outcome;

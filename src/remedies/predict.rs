@@ -34,8 +34,21 @@ pub fn predict(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predic
     let pairs_to_come = if wanted.is_empty() { best::MAX_PAIRS } else { 0 };
     let trials = Trials::new(recorded, singles.len() + pairs_to_come, progress);
     let asked: Vec<String> = singles.iter().map(|combination| ids_of(combination)).collect();
-    let mut all = trials.run(singles);
-    let enough = Enough::of_unfit(recorded);
+    // What grows with each iteration fills the memory with any batch.
+    let has_largest = wanted.is_empty() && baseline.growth.is_none();
+    let ((mut all, largest_batch), enough) = rayon::join(
+        || {
+            rayon::join(
+                || trials.run(singles),
+                || {
+                    has_largest
+                        .then(|| activations::largest_batch(scene, &program, baseline.figures))
+                        .flatten()
+                },
+            )
+        },
+        || Enough::of_unfit(recorded),
+    );
     let mut without_effect = Vec::new();
     if wanted.is_empty() {
         let pairs = best::pairs(&recorded, &all);
@@ -49,9 +62,6 @@ pub fn predict(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predic
         not_offered.extend(asked.into_iter().filter(is_gone));
         all.extend(lowest_of_wanted(&trials, &offers, wanted, &mut not_offered));
     }
-    // What grows with each iteration fills the memory with any batch.
-    let has_largest = wanted.is_empty() && baseline.growth.is_none();
-    let largest_batch = has_largest.then(|| activations::largest_batch(scene, baseline.figures)).flatten();
     trials.finish();
     Predictions { largest_batch, without_effect, ..predictions(&recorded, enough.as_ref(), all, not_offered) }
 }
@@ -86,8 +96,8 @@ fn predict_best(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predi
     }
     wanted.extend(estimated.into_iter().take(best::BEST).map(|(combination, _)| combination));
     let trials = Trials::new(recorded, wanted.len(), progress);
-    let enough = Enough::of_unfit(recorded);
-    predictions(&recorded, enough.as_ref(), trials.run(wanted), Vec::new())
+    let (all, enough) = rayon::join(|| trials.run(wanted), || Enough::of_unfit(recorded));
+    predictions(&recorded, enough.as_ref(), all, Vec::new())
 }
 
 /// Of what is wanted with a remedy that has many degrees, the lowest that is enough. What none is enough for is not offered.
@@ -175,6 +185,7 @@ impl<'a> Offers<'a> {
         let is_asked =
             |family: &&Family| only.is_empty() || only.iter().any(|wanted| wanted.is_of(family.ids));
         let families: Vec<&Family> = FAMILIES.iter().filter(is_asked).collect();
+        scene.workload().prepare();
         let all: Vec<Offer<'a>> =
             families.into_par_iter().map(|family| (family.offers)(scene)).flatten_iter().collect();
         let mut all = validator::applicable(scene, program, all);

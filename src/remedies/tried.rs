@@ -1,6 +1,7 @@
 //! Trying a remedy: the requests of the changed program added up, and replayed through the allocator.
 
 use super::growth::Growth;
+use super::least::least_requested;
 use super::offer::{Change, Offer, Part};
 use super::outcome::Figures;
 use super::scene::Scene;
@@ -17,6 +18,8 @@ pub(super) struct Tried {
     pub(super) margin: Option<i64>,
     /// What grows with each iteration, or each call of a model.
     pub(super) growth: Option<Growth>,
+    /// The most bytes at once that a change cannot touch, where it touches some of them.
+    pub(super) least_requested: Option<u64>,
 }
 
 impl Tried {
@@ -44,7 +47,7 @@ impl Tried {
     /// The program with the changes of some offers.
     pub(super) fn of(
         scene: &Scene<'_>,
-        program: &Program<'_>,
+        original: &Program<'_>,
         recorded: &Self,
         combination: &[&Offer<'_>],
     ) -> Self {
@@ -54,17 +57,18 @@ impl Tried {
             let (peak, profile) = (recorded.figures.peak_requested, recorded.profile.clone());
             return Self { growth: recorded.growth, ..Self::simulated(scene, peak, profile, &simulate) };
         }
-        let program = changed(program, combination);
+        let program = changed(original, combination);
         // What keeps nothing of earlier iterations stops what grows, also where not all of it is known to be kept.
         let is_stopped = combination.iter().any(|offer| offer.part == Part::Leak);
         let growth = recorded.growth.filter(|_| !is_stopped);
         let growth = growth.and_then(|growth| growth.of_changed(&program));
+        let least_requested = least_requested(scene, original, &program, combination);
         let (peak, profile) = program.sums();
         if combination.iter().any(|offer| offer.is_bound) {
-            return Self { growth, ..recorded.shifted(peak.bytes, profile) };
+            return Self { growth, least_requested, ..recorded.shifted(peak.bytes, profile) };
         }
         let simulate = |device: &Device| scene.subject.simulate_program(&program, &settings, device);
-        Self { growth, ..Self::simulated(scene, peak.bytes, profile, &simulate) }
+        Self { growth, least_requested, ..Self::simulated(scene, peak.bytes, profile, &simulate) }
     }
 
     /// The same without a replay: as many allocated and reserved bytes are saved as requested ones.
@@ -88,6 +92,7 @@ impl Tried {
             limit_bytes: outcome.limit_bytes,
             margin: outcome.margin_bytes().zip(left).map(|(margin, left)| margin.min(left)),
             growth: None,
+            least_requested: None,
         }
     }
 
@@ -102,7 +107,7 @@ impl Tried {
         let (peak_allocated, peak_reserved) = (shift(before.peak_allocated), shift(before.peak_reserved));
         let figures = Figures { peak_requested, peak_allocated, peak_reserved };
         let margin = self.limit_bytes.map(|limit| margin_bytes(limit, peak_reserved));
-        Self { figures, profile, limit_bytes: self.limit_bytes, margin, growth: None }
+        Self { figures, profile, limit_bytes: self.limit_bytes, margin, growth: None, least_requested: None }
     }
 }
 

@@ -8,6 +8,7 @@ use super::requests::Requests;
 use super::settings::{Device, ExpandableSegments, Rules, Settings, TieBreak};
 use super::until::Until;
 use crate::model::{EventIx, Moment, Snapshot, Timeline};
+use std::sync::OnceLock;
 
 /// One device's recording, with all that it shows of the allocator that it came from.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct Subject {
     tie_break: TieBreak,
     device: Device,
     fidelity: Fidelity,
+    /// The pair of pool and stream of each allocation, once a changed program asks for it.
+    pools: OnceLock<Vec<u32>>,
 }
 
 impl Subject {
@@ -51,14 +54,14 @@ impl Subject {
             }
         }
         let expandable = ExpandableSegments::of(snapshot, timeline);
-        Self { requests, recorded, expandable, tie_break, device, fidelity }
+        Self { requests, recorded, expandable, tie_break, device, fidelity, pools: OnceLock::new() }
     }
 
     /// The same device as it would have gone on from an event: its requests before that, and those of a timeline with the same
     /// first events from there. What is known of the recording stays known.
     pub fn continued(&self, timeline: &Timeline, from: EventIx, until: Until) -> Self {
         let requests = self.requests.continued(timeline, from, until);
-        Self { requests, recorded: self.recorded.clone(), ..*self }
+        Self { requests, recorded: self.recorded.clone(), pools: OnceLock::new(), ..*self }
     }
 
     /// How far its requests reach.
@@ -100,7 +103,7 @@ impl Subject {
     /// trace keep their sizes.
     pub fn scaled(&self, factor: impl Fn(EventIx) -> f64) -> Self {
         let requests = self.requests.scaled(factor);
-        Self { requests, recorded: self.recorded.clone(), ..*self }
+        Self { requests, recorded: self.recorded.clone(), pools: OnceLock::new(), ..*self }
     }
 
     /// The simulated segment map at a moment, by address.
@@ -111,7 +114,7 @@ impl Subject {
     /// A changed program under some settings, on a device.
     pub fn simulate_program(&self, program: &Program<'_>, settings: &Settings, device: &Device) -> Outcome {
         let frame = self.requests.frame_of(program, settings);
-        let all = self.requests.of_program(program);
+        let all = self.requests.of_program(program, &self.pools);
         replay::run_requests(&frame, all, Rules::new(settings, self.tie_break, device))
     }
 

@@ -17,11 +17,15 @@ const STEP: f64 = 0.04;
 
 /// The batch of training that fits into the device, as a factor of the recorded one; `None` without training or a limit, or
 /// if none within reach fits. `baseline` is what the recorded program takes.
-pub(in crate::remedies) fn largest_batch(scene: &Scene<'_>, baseline: Figures) -> Option<LargestBatch> {
+pub(in crate::remedies) fn largest_batch(
+    scene: &Scene<'_>,
+    recorded: &Program<'_>,
+    baseline: Figures,
+) -> Option<LargestBatch> {
     let limit = scene.device.limit_bytes()?;
     scene.computation().spans.passes().next()?;
     let scaled = |factor: f64| {
-        let mut program = Program::recorded(scene.run.timeline);
+        let mut program = recorded.clone();
         scale_batch(scene, &mut program, factor);
         program
     };

@@ -19,6 +19,7 @@ pub(super) use largest_batch::largest_batch;
 
 use super::offer::Offer;
 use super::scene::Scene;
+use rayon::prelude::*;
 
 /// The ids of all of them.
 pub(super) const IDS: &[&str] = &[
@@ -40,14 +41,21 @@ pub(super) const IDS: &[&str] = &[
 
 /// What applies to a recording.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
-    let mut offers: Vec<Offer<'a>> = evaluation::offer(scene).into_iter().collect();
-    offers.extend(checkpoint::offers(scene));
-    offers.extend(attention::offer(scene));
-    offers.extend(chunk_loss::offer(scene));
-    offers.extend(save_on_cpu::offer(scene));
-    offers.extend(memory_budget::offer(scene));
-    offers.extend(bf16_autocast::offer(scene));
-    offers.extend(bf16_model::offer(scene));
-    offers.extend(batch::offers(scene));
-    offers
+    OFFERS.into_par_iter().map(|offers| offers(scene)).flatten_iter().collect()
 }
+
+/// Offers of one kind.
+type OffersOf = for<'a> fn(&'a Scene<'_>) -> Vec<Offer<'a>>;
+
+/// What makes them, in the order in which they are applied.
+const OFFERS: [OffersOf; 9] = [
+    |scene| evaluation::offer(scene).into_iter().collect(),
+    checkpoint::offers,
+    |scene| attention::offer(scene).into_iter().collect(),
+    |scene| chunk_loss::offer(scene).into_iter().collect(),
+    |scene| save_on_cpu::offer(scene).into_iter().collect(),
+    |scene| memory_budget::offer(scene).into_iter().collect(),
+    |scene| bf16_autocast::offer(scene).into_iter().collect(),
+    |scene| bf16_model::offer(scene).into_iter().collect(),
+    batch::offers,
+];

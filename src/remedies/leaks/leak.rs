@@ -20,8 +20,8 @@ pub(in crate::remedies) struct Leak<'a> {
 impl<'a> Leak<'a> {
     /// The leak of a recording; `None` if the verdict is another.
     pub(in crate::remedies) fn of(scene: &Scene<'_>, recorded: &'a Program<'a>) -> Option<Self> {
-        let left = left_by_leak(scene).into_iter().map(|left| left.id).collect();
-        is_leak(scene.workload()).then_some(Self { recorded, left })
+        let left = || left_by_leak(scene).into_iter().map(|left| left.id).collect();
+        is_leak(scene.workload()).then(|| Self { recorded, left: left() })
     }
 
     /// Whether several remedies at once stop it.

@@ -13,8 +13,7 @@ pub(super) use outlasting::Outlasting;
 use super::errors;
 use super::offer::{Combination, Offer, Part, error};
 use super::scene::Scene;
-use super::tried::{Tried, changed};
-use crate::analysis::Category;
+use super::tried::Tried;
 use crate::program::{BatchSize, is_attention_fused};
 use crate::simulator::Program;
 
@@ -89,7 +88,7 @@ const CHECKS: [Check; 10] = [
     Check {
         name: "lower-bound",
         reason: "the peak is below what it leaves as it is",
-        asks: Asks::Holds(Failed::Dropped, is_possible),
+        asks: Asks::Holds(Failed::Dropped, |_, _, tried| is_possible(tried)),
     },
     Check {
         name: "effect",
@@ -156,29 +155,9 @@ impl Recorded<'_, '_> {
     }
 }
 
-/// Whether the prediction for several offers at once is not below what they cannot touch: at no moment can less be in use than
-/// what they leave as it is, with the parameters that are there.
-fn is_possible(recorded: &Recorded<'_, '_>, combination: &[&Offer<'_>], tried: &Tried) -> bool {
-    let Recorded { scene, program, .. } = recorded;
-    let changed = changed(program, combination);
-    let may_change_parameters = combination.iter().any(|offer| changes_parameters(offer.part));
-    let stays = |id| !may_change_parameters && scene.run.category(id) == Category::Parameter;
-    program.untouched_by(&changed, stays).peak().bytes <= tried.figures.peak_requested
-}
-
-/// Whether remedies for a part of a program change how many parameters there are, how large they are, or how long they stay.
-fn changes_parameters(part: Part) -> bool {
-    match part {
-        Part::Leak | Part::Copy | Part::Precision | Part::Place => true,
-        Part::Optimizer
-        | Part::Gradients
-        | Part::Batch
-        | Part::Checkpoints
-        | Part::Evaluation
-        | Part::Loss
-        | Part::Attention
-        | Part::Settings => false,
-    }
+/// Whether the prediction for several offers at once is not below what they cannot touch.
+fn is_possible(tried: &Tried) -> bool {
+    tried.least_requested.is_none_or(|least| least <= tried.figures.peak_requested)
 }
 
 /// Whether a change lowers what is requested or reserved at the peak, or makes the program fit.

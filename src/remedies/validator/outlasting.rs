@@ -13,13 +13,13 @@ use std::cell::LazyCell;
 pub(in crate::remedies) struct Outlasting<'s, 'r> {
     recorded: Recorded<'s, 'r>,
     /// Asked once, and only where something hardly saves: it takes a diagnosis.
-    is_in_pieces: LazyCell<bool, Box<dyn FnOnce() -> bool + 's>>,
+    is_in_pieces: LazyCell<bool, Box<dyn FnOnce() -> bool + Send + 's>>,
 }
 
 impl<'s, 'r> Outlasting<'s, 'r> {
     pub(in crate::remedies) fn of(recorded: Recorded<'s, 'r>) -> Self {
         let scene = recorded.scene;
-        let ask: Box<dyn FnOnce() -> bool + 's> = Box::new(move || is_fragmentation(scene.workload()));
+        let ask: Box<dyn FnOnce() -> bool + Send + 's> = Box::new(move || is_fragmentation(scene.workload()));
         Self { recorded, is_in_pieces: LazyCell::new(ask) }
     }
 

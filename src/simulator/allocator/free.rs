@@ -7,7 +7,6 @@ impl Allocator<'_> {
     /// The program gives a block back, and nothing else uses it.
     #[inline]
     pub(in crate::simulator) fn free(&mut self, slot: u32) {
-        self.free_requested(slot);
         self.free_completed(slot);
     }
 

@@ -20,10 +20,10 @@ impl Allocator<'_> {
         let entries = lists.iter().flat_map(|&list| self.free_lists[list as usize].iter());
         let mut left: Vec<(u32, u64)> = entries
             .filter(|entry| {
-                let segment = self.blocks[entry.block].segment;
-                !self.blocks.is_split(entry.block) && !self.segments[segment as usize].is_expandable()
+                let segment = self.blocks[entry.block()].segment;
+                !self.blocks.is_split(entry.block()) && !self.segments[segment as usize].is_expandable()
             })
-            .map(|entry| (entry.block, u64::from(searches - self.blocks[entry.block].freed_at)))
+            .map(|entry| (entry.block(), u64::from(searches - self.blocks[entry.block()].freed_at)))
             .collect();
         let target = reserved - threshold;
         let mut reclaimed = 0;

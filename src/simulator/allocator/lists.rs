@@ -33,12 +33,12 @@ impl Allocator<'_> {
 
     /// The block's entry in its free list, which orders blocks as torch's version does.
     #[inline]
-    fn entry(&self, id: u32) -> Entry {
+    pub(super) fn entry(&self, id: u32) -> Entry {
         let block = &self.blocks[id];
         let created = match self.rules.tie_break {
             TieBreak::Address => 0,
             TieBreak::Creation => self.segments[block.segment as usize].created,
         };
-        Entry { size: block.size, created, addr: block.addr, block: id }
+        Entry::new(block.size, created, block.addr, id)
     }
 }

@@ -32,7 +32,7 @@ impl Allocator<'_> {
     /// Give back the cached segments and pages of some lists.
     fn release_lists(&mut self, lists: &[u32]) {
         let entries = lists.iter().flat_map(|&list| self.free_lists[list as usize].iter());
-        let cached: Vec<u32> = entries.map(|entry| entry.block).collect();
+        let cached: Vec<u32> = entries.map(|entry| entry.block()).collect();
         let is_expandable =
             |this: &Self, id: u32| this.segments[this.blocks[id].segment as usize].is_expandable();
         for &id in &cached {
@@ -67,7 +67,7 @@ impl Allocator<'_> {
         let wanted = size.max(max_split);
         let free = &self.free_lists[list as usize];
         let is_expandable = |id: u32| self.segments[self.blocks[id].segment as usize].is_expandable();
-        let first = free.first_fit(wanted).map(|at| free.get(at).block).filter(|&id| !is_expandable(id));
+        let first = free.first_fit(wanted).map(|at| free.get(at).block()).filter(|&id| !is_expandable(id));
         if let Some(id) = first {
             let is_whole = !self.blocks.is_split(id);
             if is_whole {
@@ -76,7 +76,7 @@ impl Allocator<'_> {
             return is_whole;
         }
         let end = free.first_fit(wanted).map(|at| free.get(at));
-        let below = free.iter().rev().skip_while(|&entry| end.is_some_and(|end| end <= *entry));
+        let below = free.iter().rev().skip_while(|&entry| end.is_some_and(|end| !entry.is_before(&end)));
         let oversize = below.take_while(|entry| max_split <= entry.size);
         let mut found = Vec::new();
         let mut bytes = 0u64;
@@ -84,9 +84,9 @@ impl Allocator<'_> {
             if wanted <= bytes {
                 break;
             }
-            if !is_expandable(entry.block) && !self.blocks.is_split(entry.block) {
+            if !is_expandable(entry.block()) && !self.blocks.is_split(entry.block()) {
                 bytes += entry.size;
-                found.push(entry.block);
+                found.push(entry.block());
             }
         }
         for id in found {

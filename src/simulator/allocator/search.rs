@@ -11,7 +11,7 @@ impl Allocator<'_> {
         let class = class_of_list(self.pool_streams, list);
         self.classes[class].searches += 1;
         let at = self.find_fit(list, size)?;
-        Some(self.free_lists[list as usize].take(at).block)
+        Some(self.free_lists[list as usize].take(at).block())
     }
 
     /// The cached block that serves a request best.
@@ -22,7 +22,7 @@ impl Allocator<'_> {
         let free = &self.free_lists[list as usize];
         let mut at = free.first_fit(size)?;
         // Most recordings have no expandable segment, so that no block needs to be looked up.
-        if !self.ranges.is_empty() && self.is_expandable(free.get(at).block) {
+        if !self.ranges.is_empty() && self.is_expandable(free.get(at).block()) {
             at = if self.rules.settings.expandable_segments {
                 self.least_expandable(list, at)
             } else {
@@ -53,7 +53,7 @@ impl Allocator<'_> {
     fn least_expandable(&self, list: u32, mut at: At) -> At {
         let free = &self.free_lists[list as usize];
         while let Some(next) = free.after(at) {
-            let (here, there) = (free.get(at).block, free.get(next).block);
+            let (here, there) = (free.get(at).block(), free.get(next).block());
             if !self.is_expandable(here) || self.extent(here) <= self.extent(there) {
                 break;
             }
@@ -72,7 +72,7 @@ impl Allocator<'_> {
     /// The next block that is not part of an expandable segment.
     fn first_inexpandable(&self, list: u32, mut at: At) -> Option<At> {
         let free = &self.free_lists[list as usize];
-        while self.is_expandable(free.get(at).block) {
+        while self.is_expandable(free.get(at).block()) {
             at = free.after(at)?;
         }
         Some(at)

@@ -27,12 +27,18 @@ impl Allocator<'_> {
         }
         // Only now: the block that was found is marked free but in no list until it is handed out, so joining a
         // neighbour with it before would corrupt the lists.
+        if !self.forced.is_empty() {
+            self.complete_forced();
+        }
+        block
+    }
+
+    fn complete_forced(&mut self) {
         for id in std::mem::take(&mut self.forced) {
             if self.pending.remove(&id) {
                 self.complete(id);
             }
         }
-        block
     }
 
     /// Let a slot hold a block that is live or pending, and count it.

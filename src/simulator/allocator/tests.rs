@@ -133,13 +133,12 @@ fn check_lists(allocator: &Allocator<'_>) {
     };
     for (i, list) in allocator.free_lists.iter().enumerate() {
         let entries: Vec<_> = list.iter().copied().collect();
-        assert!(entries.is_sorted());
-        let mut listed: Vec<u32> = entries.iter().map(|entry| entry.block).collect();
+        assert!(entries.is_sorted_by(|one, next| !next.is_before(one)));
+        let mut listed: Vec<u32> = entries.iter().map(|entry| entry.block()).collect();
         listed.sort_unstable();
         assert_eq!(listed, of(State::Free, i));
         for entry in entries {
-            let block = allocator.blocks[entry.block];
-            assert_eq!((entry.size, entry.addr), (block.size, block.addr));
+            assert_eq!(entry, allocator.entry(entry.block()));
         }
         let mut unmapped: Vec<u32> = allocator.unmapped[i].iter().map(|&(_, id)| id).collect();
         unmapped.sort_unstable();

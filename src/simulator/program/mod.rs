@@ -1,25 +1,26 @@
 //! A program as its allocations: those that were recorded, or others in their place.
 
+mod original;
 mod peak;
 mod point;
+mod row;
+mod shared_rows;
+mod sums;
+#[cfg(test)]
+mod sums_tests;
 #[cfg(test)]
 mod tests;
+mod totals;
 
 pub use peak::{Peak, Profile};
 pub use point::Point;
+pub use row::Row;
 
 use crate::model::{AllocId, EventIx, Moment, Timeline};
-
-/// One allocation of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
-    /// Requested bytes; 0 if the program does without it.
-    pub bytes: u64,
-    /// When it is asked for.
-    pub start: Point,
-    /// When it is gone; [`Point::NEVER`] if it stays.
-    pub end: Point,
-}
+use original::Original;
+use row::requested_bytes;
+use shared_rows::SharedRows;
+use std::sync::Arc;
 
 /// An allocation that the recorded program did not make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,21 +46,23 @@ pub struct FailedRequest {
 /// of two ends the earlier counts.
 #[derive(Debug, Clone)]
 pub struct Program<'a> {
-    pub(super) timeline: &'a Timeline,
-    pub(super) rows: Vec<Row>,
+    timeline: &'a Timeline,
+    original: Arc<Original>,
+    rows: SharedRows,
     pub(super) added: Vec<Added>,
-    pub(super) failed: Vec<FailedRequest>,
+    failed: Vec<FailedRequest>,
 }
 
 impl<'a> Program<'a> {
     /// The recorded program.
     pub fn recorded(timeline: &'a Timeline) -> Self {
-        let rows = timeline.ids().map(|id| recorded_row(timeline, id)).collect();
+        let original = Arc::new(Original::of(timeline));
+        let rows = original.rows.clone();
         let failed = timeline
             .ooms
             .iter()
-            .map(|oom| FailedRequest { event: oom.event, bytes: clamped(oom.requested).max(1) });
-        Self { timeline, rows, added: Vec::new(), failed: failed.collect() }
+            .map(|oom| FailedRequest { event: oom.event, bytes: requested_bytes(oom.requested).max(1) });
+        Self { timeline, original, rows, added: Vec::new(), failed: failed.collect() }
     }
 
     /// The recording.
@@ -70,12 +73,16 @@ impl<'a> Program<'a> {
     /// An allocation as it is now.
     #[inline]
     pub fn row(&self, id: AllocId) -> Row {
-        self.rows[id.index()]
+        self.rows.get(id)
+    }
+
+    fn change(&mut self, id: AllocId, change: impl FnOnce(Row) -> Row) {
+        self.rows.set(id, change(self.row(id)));
     }
 
     /// Leave an allocation out.
     pub fn leave_out(&mut self, id: AllocId) {
-        self.rows[id.index()].bytes = 0;
+        self.change(id, |row| Row { bytes: 0, ..row });
     }
 
     /// Leave several allocations out.
@@ -88,8 +95,7 @@ impl<'a> Program<'a> {
     /// Multiply the bytes of an allocation; whole bytes, rounded up. Those that were added like it stay as they are: see
     /// [`scale_added`](Self::scale_added).
     pub fn scale(&mut self, id: AllocId, factor: f64) {
-        let row = &mut self.rows[id.index()];
-        row.bytes = scaled(row.bytes, factor);
+        self.change(id, |row| Row { bytes: scaled(row.bytes, factor), ..row });
     }
 
     /// Multiply the bytes of allocations that were added like some of the recorded ones.
@@ -108,26 +114,22 @@ impl<'a> Program<'a> {
 
     /// Give an allocation back at a point, unless it is gone by then. It is never given back before it is made.
     pub fn free_at(&mut self, id: AllocId, at: Point) {
-        let row = &mut self.rows[id.index()];
-        row.end = row.end.min(at.max(row.start));
+        self.change(id, |row| Row { end: row.end.min(at.max(row.start)), ..row });
     }
 
     /// Keep an allocation until a point, if it would be gone before.
     pub fn keep_until(&mut self, id: AllocId, at: Point) {
-        let row = &mut self.rows[id.index()];
-        row.end = row.end.max(at);
+        self.change(id, |row| Row { end: row.end.max(at), ..row });
     }
 
     /// Make an allocation at a point, unless it is there before. One from before the recording stays as it is.
     pub fn make_at(&mut self, id: AllocId, at: Point) {
-        let row = &mut self.rows[id.index()];
-        row.start = row.start.min(at);
+        self.change(id, |row| Row { start: row.start.min(at), ..row });
     }
 
     /// Make an allocation later than recorded, up to its end.
     pub fn delay_until(&mut self, id: AllocId, at: Point) {
-        let row = &mut self.rows[id.index()];
-        row.start = row.start.max(at.min(row.end));
+        self.change(id, |row| Row { start: row.start.max(at.min(row.end)), ..row });
     }
 
     /// Add an allocation; one without bytes or without a lifetime is not added.
@@ -157,8 +159,7 @@ impl<'a> Program<'a> {
 
     /// The allocations that another version of the program makes otherwise, or not at all.
     pub fn touched_by<'p>(&'p self, changed: &'p Self) -> impl Iterator<Item = AllocId> + 'p {
-        let rows = self.rows.iter().zip(&changed.rows).enumerate();
-        rows.filter(|(_, (row, other))| row != other).map(|(index, _)| AllocId(index as u32))
+        self.rows.unlike(&changed.rows).map(|(id, ..)| id)
     }
 
     /// The program with nothing but what another version leaves as it is, and what `stays` in any case.
@@ -172,28 +173,29 @@ impl<'a> Program<'a> {
         out
     }
 
+    /// The number of recorded allocations.
+    pub(super) fn recorded_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether an allocation is surely as it was recorded.
+    #[inline]
+    pub(super) fn is_untouched(&self, id: AllocId) -> bool {
+        self.rows.is_shared(&self.original.rows, id)
+    }
+
     /// Whether an allocation is made and given back when it was recorded to be.
     #[inline]
     pub(super) fn is_in_place(&self, id: AllocId) -> bool {
-        let recorded = recorded_row(self.timeline, id);
-        let row = self.row(id);
-        (row.start, row.end) == (recorded.start, recorded.end)
+        self.is_untouched(id) || self.row(id).is_in_place(self.original.rows.get(id))
     }
-}
 
-/// An allocation as it was recorded.
-#[inline]
-pub(super) fn recorded_row(timeline: &Timeline, id: AllocId) -> Row {
-    let lifetimes = &timeline.lifetimes;
-    Row {
-        bytes: clamped(timeline.size(id)),
-        start: Point::of(lifetimes.start(id)),
-        end: lifetimes.end(id).map_or(Point::NEVER, Point::of),
+    /// The recorded allocations that are made or given back at other points.
+    pub(super) fn moved(&self) -> impl Iterator<Item = (AllocId, Row)> + '_ {
+        let changed = self.rows.unlike(&self.original.rows);
+        let moved = changed.filter(|(_, row, recorded)| row.bytes != 0 && !row.is_in_place(*recorded));
+        moved.map(|(id, row, _)| (id, row))
     }
-}
-
-fn clamped(bytes: i64) -> u64 {
-    bytes.max(0).unsigned_abs()
 }
 
 fn scaled(bytes: u64, factor: f64) -> u64 {
@@ -202,9 +204,4 @@ fn scaled(bytes: u64, factor: f64) -> u64 {
     }
     // The conversion saturates.
     (bytes as f64 * factor.max(0.0)).ceil() as u64
-}
-
-/// The moment after all events.
-pub(super) fn last_moment(timeline: &Timeline) -> Moment {
-    Moment(timeline.events.len() as u32)
 }

@@ -47,6 +47,15 @@ impl Point {
         (self != Self::NEVER && number != 0).then(|| EventIx((number - 1) as u32))
     }
 
+    /// The number of moments that are led to by changes before it or at it.
+    pub(super) fn moments_up_to(self) -> usize {
+        if self == Self::NEVER {
+            return usize::MAX;
+        }
+        let is_after = u64::from(AT_EVENT <= self.0 & u64::from(u32::MAX));
+        ((self.0 >> 32) + is_after).max(1) as usize
+    }
+
     /// The moment after the events up to it.
     pub fn moment(self) -> Moment {
         match self.event() {

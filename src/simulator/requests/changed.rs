@@ -6,6 +6,7 @@ use super::{InitialBlock, Requests};
 use crate::model::{AllocId, EventIx, Moment, Timeline};
 use crate::simulator::program::{Point, Program, Row};
 use crate::simulator::settings::{MAX_REQUEST_BYTES, Settings, block_bytes};
+use std::sync::OnceLock;
 
 /// Stands for a slot that holds nothing.
 const NOTHING: u32 = u32::MAX;
@@ -17,15 +18,19 @@ impl Requests {
         Self {
             all: Vec::new(),
             pool_streams: self.pool_streams.clone(),
-            slots: program.rows.len() + program.added.len(),
+            slots: program.recorded_count() + program.added.len(),
             initial: changed_state(&self.initial, program, settings),
             segments: self.segments.clone(),
             ..*self
         }
     }
 
-    /// The requests of a changed program, in order.
-    pub(in crate::simulator) fn of_program<'a>(&'a self, program: &'a Program<'a>) -> ChangedRequests<'a> {
+    /// The requests of a changed program, in order. `pools` has the pair of pool and stream of each allocation, once it is known.
+    pub(in crate::simulator) fn of_program<'a>(
+        &'a self,
+        program: &'a Program<'a>,
+        pools: &OnceLock<Vec<u32>>,
+    ) -> ChangedRequests<'a> {
         let mut holders = vec![NOTHING; self.slots];
         for block in &self.initial.blocks {
             if let Some(holder) = holders.get_mut(block.slot as usize) {
@@ -39,45 +44,63 @@ impl Requests {
             unrecorded: None,
             next_id: program.timeline().lifetimes.initial_count() as u32,
             holders,
-            moved: moved_requests(self, program).into_iter().peekable(),
+            moved: moved_requests(self, program, pools),
+            next_moved: 0,
             next_failed: 0,
         }
     }
 }
 
 /// The requests that a changed program makes at other points than the recorded one, in order.
-fn moved_requests(requests: &Requests, program: &Program<'_>) -> Vec<(Point, Request)> {
-    let ids = || (0..program.rows.len() as u32).map(AllocId);
-    let is_moved = |&id: &AllocId| program.row(id).bytes != 0 && !program.is_in_place(id);
-    let mut out = Vec::new();
-    if program.added.is_empty() && !ids().any(|id| is_moved(&id)) {
-        return out;
+fn moved_requests(
+    requests: &Requests,
+    program: &Program<'_>,
+    pools: &OnceLock<Vec<u32>>,
+) -> Vec<(Point, Request)> {
+    if program.added.is_empty() && program.moved().next().is_none() {
+        return Vec::new();
     }
-    let pools = pools_of(requests, program.timeline());
+    let mut out = Moved::default();
+    let pools = pools.get_or_init(|| pools_of(requests, program.timeline()));
     let initial = program.timeline().lifetimes.initial_count();
     let pool_of = |id: AllocId| pools.get(id.index()).copied().unwrap_or(0);
-    for id in ids().filter(is_moved) {
-        push_lifetime(&mut out, id.0, pool_of(id), program.row(id), initial <= id.index());
+    for (id, row) in program.moved() {
+        out.push_lifetime(id.0, pool_of(id), row, initial <= id.index());
     }
-    for (number, added) in (program.rows.len() as u32..).zip(&program.added) {
-        push_lifetime(&mut out, number, pool_of(added.like), added.row, true);
+    for (number, added) in (program.recorded_count() as u32..).zip(&program.added) {
+        out.push_lifetime(number, pool_of(added.like), added.row, true);
     }
-    // What is freed at a point is freed before anything is made there.
-    out.sort_by_key(|(point, request)| (*point, matches!(request.op, Op::Alloc { .. })));
-    out
+    out.in_order()
 }
 
-fn push_lifetime(out: &mut Vec<(Point, Request)>, slot: u32, pool_stream: u32, row: Row, is_made: bool) {
-    if row.bytes == 0 || row.end <= row.start {
-        return;
+/// Requests at points. They are apart since what is made is nearly in order, which a stable sort makes use of.
+#[derive(Default)]
+struct Moved {
+    freed: Vec<(Point, Request)>,
+    made: Vec<(Point, Request)>,
+}
+
+impl Moved {
+    fn push_lifetime(&mut self, slot: u32, pool_stream: u32, row: Row, is_made: bool) {
+        if row.bytes == 0 || row.end <= row.start {
+            return;
+        }
+        let event = |point: Point| point.event().map_or(0, |event| event.0);
+        if is_made {
+            let op = Op::Alloc { slot, pool_stream, requested: row.bytes.min(MAX_REQUEST_BYTES) };
+            self.made.push((row.start, Request { event: event(row.start), op }));
+        }
+        if row.end != Point::NEVER {
+            self.freed.push((row.end, Request { event: event(row.end), op: Op::Free { slot } }));
+        }
     }
-    let event = |point: Point| point.event().map_or(0, |event| event.0);
-    if is_made {
-        let op = Op::Alloc { slot, pool_stream, requested: row.bytes.min(MAX_REQUEST_BYTES) };
-        out.push((row.start, Request { event: event(row.start), op }));
-    }
-    if row.end != Point::NEVER {
-        out.push((row.end, Request { event: event(row.end), op: Op::Free { slot } }));
+
+    /// All of them. What is freed at a point is freed before anything is made there.
+    fn in_order(self) -> Vec<(Point, Request)> {
+        let mut all = self.freed;
+        all.extend(self.made);
+        all.sort_by_key(|(point, _)| *point);
+        all
     }
 }
 
@@ -159,7 +182,9 @@ pub(in crate::simulator) struct ChangedRequests<'a> {
     next_id: u32,
     /// The allocation that each slot of the recording holds.
     holders: Vec<u32>,
-    moved: std::iter::Peekable<std::vec::IntoIter<(Point, Request)>>,
+    /// What is made and given back at other points, in order.
+    moved: Vec<(Point, Request)>,
+    next_moved: usize,
     /// The next of the requests that failed.
     next_failed: usize,
 }
@@ -199,11 +224,14 @@ impl ChangedRequests<'_> {
         if let Some(holder) = self.holders.get_mut(slot as usize) {
             *holder = id;
         }
-        let recorded = self.program.timeline().size(AllocId(id)).max(0).unsigned_abs();
-        let row = self.program.row(AllocId(id));
+        if self.program.is_untouched(AllocId(id)) {
+            return Some(Request { event, op: Op::Alloc { slot: id, pool_stream, requested } });
+        }
         if !self.is_kept(id) {
             return None;
         }
+        let recorded = self.program.timeline().size(AllocId(id)).max(0).unsigned_abs();
+        let row = self.program.row(AllocId(id));
         // Sizes that no program asks for are read in their own way.
         let requested = if row.bytes == recorded { requested } else { row.bytes.min(MAX_REQUEST_BYTES) };
         Some(Request { event, op: Op::Alloc { slot: id, pool_stream, requested } })
@@ -223,9 +251,17 @@ impl ChangedRequests<'_> {
     /// Whether the program makes and frees an allocation where the recorded one did.
     #[inline]
     fn is_kept(&self, id: u32) -> bool {
-        let recorded = self.program.timeline().size(AllocId(id));
-        let is_there = self.program.row(AllocId(id)).bytes != 0 || recorded <= 0;
-        is_there && self.program.is_in_place(AllocId(id))
+        let (program, id) = (self.program, AllocId(id));
+        let is_there = || program.row(id).bytes != 0 || program.timeline().size(id) <= 0;
+        program.is_untouched(id) || (program.is_in_place(id) && is_there())
+    }
+
+    /// The next of what is made or given back at other points, if it comes before a point.
+    #[inline]
+    fn moved_before(&mut self, at: Point) -> Option<Request> {
+        let (_, request) = self.moved.get(self.next_moved).filter(|(point, _)| *point < at)?;
+        self.next_moved += 1;
+        Some(*request)
     }
 
     /// The bytes of the request that failed at an event; `None` if the program does without it.
@@ -249,9 +285,8 @@ impl Iterator for ChangedRequests<'_> {
         if let Some(free) = self.unrecorded.take() {
             return Some(free);
         }
-        let Some(waiting) = self.waiting else { return self.moved.next().map(|(_, request)| request) };
-        let at = Point::at(EventIx(waiting.event));
-        if let Some((_, request)) = self.moved.next_if(|&(point, _)| point < at) {
+        let Some(waiting) = self.waiting else { return self.moved_before(Point::NEVER) };
+        if let Some(request) = self.moved_before(Point::at(EventIx(waiting.event))) {
             return Some(request);
         }
         self.waiting = None;
