@@ -1,5 +1,6 @@
 //! Activation checkpointing of the repeated blocks of a model.
 
+use super::chosen::{Again, Chosen};
 use super::evaluation::keeps_graph;
 use super::without_graph::without_graph;
 use crate::model::{AllocId, EventIx, Moment};
@@ -39,6 +40,13 @@ impl Block {
     fn inner_bytes(&self, scene: &Scene<'_>) -> u64 {
         self.inner.iter().fold(0, |sum: u64, &id| sum.saturating_add(scene.run.bytes(id)))
     }
+
+    /// What is allocated again: up to the last that its backward needs.
+    fn made_again(&self) -> Option<Range<u32>> {
+        let returned = self.consumed.map(|_| self.output);
+        let last = self.inner.last().copied().max(returned)?;
+        Some(self.ids.start..last.0 + 1)
+    }
 }
 
 /// The blocks of each pass.
@@ -64,17 +72,26 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let are_alike = are_alike(scene, &blocks, count);
     let blocks = Arc::new(blocks);
     let is_whole = blocks.iter().flatten().any(|block| block.backward.is_some());
+    let (work, mut again) = (scene.workload().work(), Again::default());
+    for of_pass in blocks.iter() {
+        let share = |block: &Block| work.share(block.made_again().into_iter()).unwrap_or(0.0);
+        let of_block = |block: &Block| (block.inner_bytes(scene), share(block));
+        again.add(&of_pass.iter().map(of_block).collect::<Vec<_>>());
+    }
     let offer = |id: &str, title: String, chosen: Chosen| {
         let taken = chosen.blocks(count);
         let blocks = Arc::clone(&blocks);
+        let of_blocks = taken as f64 / count as f64;
+        let more_work = again.share(chosen).unwrap_or_else(|| work.of_forward(of_blocks));
         let change = move |program: &mut Program<'_>| {
             for of_pass in blocks.iter() {
-                checkpoint(scene, program, of_pass, &chosen.of_pass(of_pass, scene));
+                let kept: Vec<u64> = of_pass.iter().map(|block| block.inner_bytes(scene)).collect();
+                checkpoint(scene, program, of_pass, &chosen.of_pass(&kept));
             }
         };
         let offer = Offer::new(id, title, (Part::Checkpoints, Effort::Time), precondition.clone(), change)
             .degree(taken as u32)
-            .price(Price::default().of_forward(taken as f64 / count as f64))
+            .price(Price::of_work(more_work))
             .code(chosen.code())
             .cost(format!("{taken} of {count} blocks of the forward are computed a second time"));
         let offer = if are_alike { offer } else { offer.of_unlike_blocks() };
@@ -94,53 +111,6 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         }));
     }
     offers
-}
-
-/// Which blocks are checkpointed.
-#[derive(Debug, Clone, Copy)]
-enum Chosen {
-    All,
-    EverySecond,
-    /// The one that keeps most. Of equal ones, the first: what it keeps is in the way of all others.
-    Largest,
-    /// As many from the first on.
-    First(usize),
-}
-
-impl Chosen {
-    /// How many of so many blocks they are.
-    fn blocks(self, count: usize) -> usize {
-        match self {
-            Self::All => count,
-            Self::EverySecond => count.div_ceil(2),
-            Self::Largest => 1,
-            Self::First(few) => few,
-        }
-    }
-
-    /// What to write in place of `x = block(x)`.
-    fn code(self) -> String {
-        let call = "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)";
-        match self {
-            Self::First(few) => format!("x = {call} if index < {few} else block(x)  # of enumerate(blocks)"),
-            Self::All | Self::EverySecond | Self::Largest => format!("x = {call}"),
-        }
-    }
-
-    /// Which of the blocks of a pass they are.
-    fn of_pass(self, blocks: &[Block], scene: &Scene<'_>) -> Vec<bool> {
-        let largest = match self {
-            Self::Largest => (0..blocks.len()).rev().max_by_key(|&index| blocks[index].inner_bytes(scene)),
-            _ => None,
-        };
-        let is_chosen = |index: usize| match self {
-            Self::All => true,
-            Self::EverySecond => index.is_multiple_of(2),
-            Self::Largest => Some(index) == largest,
-            Self::First(few) => index < few,
-        };
-        (0..blocks.len()).map(is_chosen).collect()
-    }
 }
 
 /// The remedy whose error that of some blocks is as large as: of up to a half of them, and of more.
@@ -288,14 +258,13 @@ fn checkpoint(scene: &Scene<'_>, program: &mut Program<'_>, blocks: &[Block], ch
 /// Allocate again what a block allocated, up to the last that its backward needs.
 fn compute_again(scene: &Scene<'_>, program: &mut Program<'_>, block: &Block, backward: EventIx) {
     let is_made_again = |id: AllocId| id != block.output || block.consumed.is_some();
-    let returned = block.consumed.map(|_| block.output);
-    let Some(last) = block.inner.last().copied().max(returned) else { return };
+    let Some(made_again) = block.made_again() else { return };
     let again = |moment: Moment| {
         let event = moment.event().map_or(0, |event| event.0);
         Point::after(backward, event.saturating_sub(block.events.start) + 1)
     };
     let lifetimes = &scene.run.timeline.lifetimes;
-    for id in (block.ids.start..=last.0).map(AllocId).filter(|&id| is_made_again(id)) {
+    for id in made_again.map(AllocId).filter(|&id| is_made_again(id)) {
         let row = program.row(id);
         let start = again(lifetimes.start(id));
         let end = match lifetimes.end(id) {

@@ -5,6 +5,7 @@ mod batch;
 mod bf16_autocast;
 mod bf16_model;
 mod checkpoint;
+mod chosen;
 mod chunk_loss;
 mod copied_back;
 mod evaluation;
