@@ -13,9 +13,11 @@ use super::computation::Computation;
 use super::number_types::NumberTypes;
 use super::share::MOST;
 use super::span::Pass;
+use crate::model::AllocId;
 use foldhash::HashSet;
 use pieces::{Piece, Widths};
 use std::ops::Range;
+use weights::Weight;
 
 /// The forward's part of a step where each product of it has two in the backward.
 const FORWARD: f64 = 1.0 / 3.0;
@@ -32,6 +34,8 @@ pub struct Work {
     all: f64,
     /// The part of it that the forward has.
     forward: f64,
+    /// The results of products of modules.
+    results: HashSet<AllocId>,
 }
 
 impl Work {
@@ -40,8 +44,11 @@ impl Work {
         let widths = Widths::of(computation, types);
         let mut pieces: Vec<Piece> = Vec::new();
         let (mut counted, mut frozen): (HashSet<u32>, usize) = (HashSet::default(), 0);
+        let mut all_results: HashSet<AllocId> = HashSet::default();
         for pass in computation.spans.passes() {
-            match of_pass(computation, widths, pass) {
+            let results = products::results(computation, &(pass.events.start..pass.backward));
+            all_results.extend(&results);
+            match of_pass(computation, widths, pass, &results) {
                 Ok(of_pass) => {
                     pieces.extend(of_pass);
                     counted.insert(pass.events.start);
@@ -59,7 +66,12 @@ impl Work {
             _ if 0 < frozen => FORWARD_OF_FROZEN,
             _ => FORWARD,
         };
-        Self { pieces, all, forward }
+        Self { pieces, all, forward, results: all_results }
+    }
+
+    /// Whether a module's product with a weight made an allocation.
+    pub fn is_result(&self, id: AllocId) -> bool {
+        self.results.contains(&id)
     }
 
     /// The share of what passes compute that is a share of their forward.
@@ -80,16 +92,22 @@ impl Work {
 struct Frozen(bool);
 
 /// The products of a pass with weights.
-fn of_pass(computation: &Computation<'_>, widths: Widths, pass: &Pass) -> Result<Vec<Piece>, Frozen> {
-    let forward = pass.events.start..pass.backward;
-    let results = products::results(computation, &forward);
-    let looked_up = products::looked_up(computation, &forward);
-    let weights = weights::weights(computation, pass, &results, &looked_up);
-    let found = weights.iter().filter(|weight| weight.result.is_some()).count();
-    if results.is_empty() || MOST.is_reached(found, results.len()) {
+fn of_pass(
+    computation: &Computation<'_>,
+    widths: Widths,
+    pass: &Pass,
+    results: &[AllocId],
+) -> Result<Vec<Piece>, Frozen> {
+    let looked_up = products::looked_up(computation, &(pass.events.start..pass.backward));
+    let weights = weights::weights(computation, pass, results, &looked_up);
+    let of_modules = || weights.iter().filter(|weight| weight.result.is_some());
+    let bytes = |sum: u128, weight: &Weight| sum + u128::from(weight.bytes);
+    // Others are taken to have the positions of those.
+    let have_most = MOST.is_reached(of_modules().fold(0, bytes), weights.iter().fold(0, bytes));
+    if results.is_empty() || (have_most && MOST.is_reached(of_modules().count(), results.len())) {
         Ok(pieces::of_weights(computation, widths, pass, &weights))
     } else {
-        Err(Frozen(!weights.is_empty()))
+        Err(Frozen(!weights.is_empty() && weights.len() < results.len()))
     }
 }
 

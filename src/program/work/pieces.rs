@@ -71,15 +71,24 @@ fn positions(computation: &Computation<'_>, widths: Widths, pass: &Pass, weights
     let sizes: HashSet<u64> = of_batch.map(|id| run.bytes(id)).collect();
     let is_there =
         |elements: u64| [2, 4].iter().any(|width| sizes.contains(&elements.saturating_mul(*width)));
+    let elements = |weight: &Weight| {
+        let result = run.bytes(weight.result?) / widths.values;
+        Some(Elements { result, weight: weight.bytes / widths.parameters })
+    };
     let find = |weight: &Weight, near: Option<u64>| {
-        let result = weight.result?;
-        let elements =
-            Elements { result: run.bytes(result) / widths.values, weight: weight.bytes / widths.parameters };
+        let (result, elements) = (weight.result?, elements(weight)?);
         let vectors = weight.vectors.iter().map(|bytes| bytes / widths.parameters);
         let rows = noted(computation, result).into_iter().chain(vectors).chain(elements.rows_at(near));
         elements.positions(rows, is_there)
     };
     let mut found: Vec<Option<u64>> = weights.iter().map(|weight| find(weight, None)).collect();
+    if found.iter().all(Option::is_none) {
+        // What is multiplied may have the size of the result before.
+        for (pair, found) in weights.windows(2).zip(found.iter_mut().skip(1)) {
+            let [before, weight] = [&pair[0], &pair[1]].map(elements);
+            *found = weight.zip(before).and_then(|(weight, before)| weight.positions_of(before.result));
+        }
+    }
     let mut near: Option<u64> = None;
     for at in (0..found.len()).chain((0..found.len()).rev()) {
         found[at] = found[at].or_else(|| find(&weights[at], near)).or(near);

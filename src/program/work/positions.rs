@@ -20,6 +20,15 @@ impl Elements {
         self.result.checked_div(positions)
     }
 
+    /// The positions of the result, given the elements of what is multiplied.
+    pub(super) fn positions_of(self, input: u64) -> Option<u64> {
+        let square = u128::from(input) * u128::from(self.result) / u128::from(self.weight.max(1));
+        let root = u64::try_from(square.isqrt()).ok()?;
+        let rows = self.rows_at(Some(root).filter(|&root| 0 < root))?;
+        let is_whole = self.weight.checked_rem(rows) == Some(0) && self.weight / rows * root == input;
+        is_whole.then_some(root)
+    }
+
     /// The positions of the result, given what may be the rows of its weight, what most tells first. `is_there` says whether something
     /// has as many elements: what is multiplied, if it is no convolution.
     pub(super) fn positions(
@@ -59,6 +68,7 @@ mod tests {
         // Of a convolution nothing does; then the first of what is likely counts.
         assert_eq!(of(&[1024, 1, 64, 16], 0), Some(100));
         assert_eq!(of(&[48], 0), None);
+        assert_eq!((elements.positions_of(1600), elements.positions_of(4800)), (Some(100), None));
         assert_eq!((elements.rows_at(Some(100)), elements.rows_at(Some(7))), (Some(64), None));
     }
 }

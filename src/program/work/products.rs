@@ -31,21 +31,24 @@ pub(super) fn results(computation: &Computation<'_>, forward: &Range<u32>) -> Ve
     out
 }
 
-/// The results of a line that computes products: what is there when another line allocates. Autocast copies the weight first, and
-/// before it what the weight is multiplied with.
+/// The results of a line that computes products: what is there when another line allocates. Autocast copies weights first, and what
+/// they are multiplied with.
 fn results_of(computation: &Computation<'_>, operation: &[AllocId]) -> Vec<AllocId> {
     let lifetimes = &computation.run.timeline.lifetimes;
     let last = operation[operation.len() - 1];
     let next = lifetimes.first_after(lifetimes.start(last)).map(|next| lifetimes.start(next));
     let is_there = |id: AllocId| lifetimes.end(id).is_none_or(|end| next.is_some_and(|next| next < end));
     let is_copy = |id: AllocId| computation.dependence(id) == Dependence::WeightCopy;
-    let results: Vec<AllocId> =
-        operation.iter().copied().filter(|&id| is_there(id) && !is_copy(id)).collect();
+    let made = |ids: &[AllocId]| -> Vec<AllocId> { ids.iter().copied().filter(|&id| is_there(id)).collect() };
     if !computation.has_weight_copies() {
-        return results;
+        return made(operation);
     }
-    let follows_copy = |id: &AllocId| id.0.checked_sub(1).is_some_and(|before| is_copy(AllocId(before)));
-    let after_copies: Vec<AllocId> = results.iter().copied().filter(follows_copy).collect();
-    let last = results.last().filter(|last| after_copies.last() != Some(last));
-    after_copies.iter().chain(last).copied().collect()
+    let stretches = operation.chunk_by(|&a, &b| is_copy(a) == is_copy(b));
+    let between: Vec<Vec<AllocId>> = stretches.filter(|ids| !is_copy(ids[0])).map(made).collect();
+    // What a compiler has it copy first differs: the weights, or what they are multiplied with.
+    if between.len() < 2 || is_copy(operation[0]) {
+        between.iter().filter_map(|ids| ids.last().copied()).collect()
+    } else {
+        between.iter().skip(1).filter_map(|ids| ids.first().copied()).collect()
+    }
 }

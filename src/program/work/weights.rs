@@ -62,13 +62,19 @@ pub(super) fn weights(
         let (matrices, vectors) = parted(&window.gradients, computation.has_weight_copies());
         let vectors: Vec<u64> = vectors.iter().chain(&before).copied().take(MAX_VECTORS).collect();
         let is_large = are_largest(&matrices, products.len());
+        let mut multiplied: HashSet<u64> = HashSet::default();
         for (&bytes, is_large) in matrices.iter().zip(is_large) {
             let result = if is_large { products.next().copied() } else { None };
             open -= usize::from(result.is_some());
             if result.is_none() && has_tables {
                 tables.insert(bytes);
             }
-            if result.is_some() || !tables.contains(&bytes) {
+            // A gradient that is kept elsewhere, too, is made twice.
+            let is_new = result.is_some() || !tables.contains(&bytes) && !multiplied.contains(&bytes);
+            if result.is_some() {
+                multiplied.insert(bytes);
+            }
+            if is_new {
                 out.push(Weight { result, after: window.after, bytes, vectors: vectors.clone() });
             }
         }

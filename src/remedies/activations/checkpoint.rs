@@ -52,7 +52,7 @@ impl Block {
 /// The blocks of each pass.
 type Blocks = Vec<Vec<Block>>;
 
-/// `checkpoint-all`, `checkpoint-half`, `checkpoint-largest` and each degree of `checkpoint-some`, where stacks show repeated blocks in
+/// `checkpoint-all`, `checkpoint-half`, `checkpoint-largest`, `checkpoint-policy` and each degree of `checkpoint-some`, where stacks show repeated blocks in
 /// training.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let passes = scene.computation().spans.passes();
@@ -86,7 +86,8 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         let change = move |program: &mut Program<'_>| {
             for of_pass in blocks.iter() {
                 let kept: Vec<u64> = of_pass.iter().map(|block| block.inner_bytes(scene)).collect();
-                checkpoint(scene, program, of_pass, &chosen.of_pass(&kept));
+                let keeps = |id: AllocId| chosen == Chosen::AllButProducts && work.is_result(id);
+                checkpoint(scene, program, of_pass, (&chosen.of_pass(&kept), &keeps));
             }
         };
         let offer = Offer::new(id, title, (Part::Checkpoints, Effort::Time), precondition.clone(), change)
@@ -102,6 +103,17 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         offer("checkpoint-half", format!("checkpoint every second of {count} blocks"), Chosen::EverySecond),
         offer("checkpoint-largest", "checkpoint the largest block".to_owned(), Chosen::Largest),
     ];
+    if blocks.iter().flatten().any(|block| block.ids.clone().any(|id| work.is_result(AllocId(id)))) {
+        let title = format!("checkpoint all {count} blocks, but keep what their products make");
+        let offer = offer("checkpoint-policy", title, Chosen::AllButProducts);
+        offers.push(
+            offer
+                .unknown_work()
+                .cost("activation functions, norms, softmax and attention are computed a second time")
+                .note("A bound: products that the program writes itself are kept, too. It also works in compiled code.")
+                .bound(),
+        );
+    }
     // Which are the first that are not checkpointed yet, no code can say.
     if are_alike && is_whole && !scene.run.has_frame(|code| code.checkpoints()) {
         offers.extend((1..count).map(|few| {
@@ -237,27 +249,39 @@ fn backward_start(scene: &Scene<'_>, pass: &Pass, block: &Block) -> Option<Event
 }
 
 /// Keep of some blocks only what they return, and compute the rest again right before their backward.
-fn checkpoint(scene: &Scene<'_>, program: &mut Program<'_>, blocks: &[Block], chosen: &[bool]) {
+fn checkpoint(
+    scene: &Scene<'_>,
+    program: &mut Program<'_>,
+    blocks: &[Block],
+    (chosen, keeps): (&[bool], &dyn Fn(AllocId) -> bool),
+) {
     for (block, _) in blocks.iter().zip(chosen).filter(|(_, is_chosen)| **is_chosen) {
         if let Some(backward) = block.backward {
-            compute_again(scene, program, block, backward);
-            // The input of a block is kept until its backward.
-            if let Some(input) = block.input {
-                program.keep_until(input, Point::after(backward, block.events.len() as u32 + 1));
+            compute_again(scene, program, block, (backward, keeps));
+            // The input of a block is kept until its backward, as is what it keeps besides.
+            let end = Point::after(backward, block.events.len() as u32 + 1);
+            let kept = block.ids.clone().map(AllocId).filter(|&id| keeps(id));
+            for id in block.input.into_iter().chain(kept) {
+                program.keep_until(id, end);
             }
         }
         if let Some(consumed) = block.consumed {
             program.free_at(block.output, consumed);
         }
-        for (&id, &end) in block.inner.iter().zip(&block.ends) {
+        for (&id, &end) in block.inner.iter().zip(&block.ends).filter(|(id, _)| !keeps(**id)) {
             program.free_at(id, end);
         }
     }
 }
 
 /// Allocate again what a block allocated, up to the last that its backward needs.
-fn compute_again(scene: &Scene<'_>, program: &mut Program<'_>, block: &Block, backward: EventIx) {
-    let is_made_again = |id: AllocId| id != block.output || block.consumed.is_some();
+fn compute_again(
+    scene: &Scene<'_>,
+    program: &mut Program<'_>,
+    block: &Block,
+    (backward, keeps): (EventIx, &dyn Fn(AllocId) -> bool),
+) {
+    let is_made_again = |id: AllocId| (id != block.output || block.consumed.is_some()) && !keeps(id);
     let Some(made_again) = block.made_again() else { return };
     let again = |moment: Moment| {
         let event = moment.event().map_or(0, |event| event.0);

@@ -1,9 +1,19 @@
 //! Which blocks are checkpointed, and what they compute a second time.
 
+/// A checkpoint that keeps the results of products with weights. Those of attention are scores, which are large.
+const KEEPING_PRODUCTS: &str = "\
+from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
+aten = torch.ops.aten
+saved = [aten.mm.default, aten.addmm.default, aten.convolution.default]
+keep = functools.partial(create_selective_checkpoint_contexts, saved)
+x = checkpoint(block, x, use_reentrant=False, context_fn=keep)";
+
 /// Which blocks are checkpointed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chosen {
     All,
+    /// All of them, but the results of their products are kept.
+    AllButProducts,
     EverySecond,
     /// The one that keeps most. Of equal ones, the first: what it keeps is in the way of all others.
     Largest,
@@ -15,7 +25,7 @@ impl Chosen {
     /// How many of so many blocks they are.
     pub(super) fn blocks(self, count: usize) -> usize {
         match self {
-            Self::All => count,
+            Self::All | Self::AllButProducts => count,
             Self::EverySecond => count.div_ceil(2),
             Self::Largest => 1,
             Self::First(few) => few,
@@ -28,6 +38,7 @@ impl Chosen {
         match self {
             Self::First(few) => format!("x = {call} if index < {few} else block(x)  # of enumerate(blocks)"),
             Self::All | Self::EverySecond | Self::Largest => format!("x = {call}"),
+            Self::AllButProducts => KEEPING_PRODUCTS.to_owned(),
         }
     }
 
@@ -35,7 +46,7 @@ impl Chosen {
     pub(super) fn of_pass(self, kept: &[u64]) -> Vec<bool> {
         let largest = (0..kept.len()).rev().max_by_key(|&index| kept[index]);
         let is_chosen = |index: usize| match self {
-            Self::All => true,
+            Self::All | Self::AllButProducts => true,
             Self::EverySecond => index.is_multiple_of(2),
             Self::Largest => Some(index) == largest,
             Self::First(few) => index < few,
@@ -70,7 +81,7 @@ impl Again {
     /// That of chosen blocks; `None` if it is not known.
     pub(super) fn share(&self, chosen: Chosen) -> Option<f64> {
         let share = match chosen {
-            Chosen::All => self.by_index.iter().sum(),
+            Chosen::All | Chosen::AllButProducts => self.by_index.iter().sum(),
             Chosen::EverySecond => self.by_index.iter().step_by(2).sum(),
             Chosen::Largest => self.largest,
             Chosen::First(few) => self.by_index.iter().take(few).sum(),

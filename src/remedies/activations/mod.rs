@@ -31,6 +31,7 @@ pub(super) const IDS: &[&str] = &[
     "checkpoint-half",
     "checkpoint-largest",
     "checkpoint-some",
+    "checkpoint-policy",
     "save-on-cpu",
     "memory-budget",
     "bf16-model",
