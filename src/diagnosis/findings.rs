@@ -37,6 +37,7 @@ const LESS_ACTIVATIONS: &[&str] = &[
     "checkpoint-half",
     "checkpoint-largest",
     "checkpoint-some",
+    "checkpoint-policy",
     "save-on-cpu",
     "memory-budget",
     "bf16-autocast",

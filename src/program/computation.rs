@@ -112,8 +112,12 @@ impl<'a> Computation<'a> {
     /// The operations of a forward.
     pub fn operations(&self, events: &Range<u32>) -> Vec<Operation> {
         let ids: Vec<AllocId> = self.run.made_in(events).filter(|&id| self.depends_on_batch(id)).collect();
+        operations::operations(&self.run, &self.frames, self.parameter_bytes(), &ids)
+    }
+
+    /// The sizes of parameters.
+    pub(super) fn parameter_bytes(&self) -> &HashSet<u64> {
         let sizes = || self.run.of_category(Category::Parameter).into_iter().map(|id| self.run.bytes(id));
-        let parameter_bytes = self.parameter_bytes.get_or_init(|| sizes().collect());
-        operations::operations(&self.run, &self.frames, parameter_bytes, &ids)
+        self.parameter_bytes.get_or_init(|| sizes().collect())
     }
 }

@@ -26,6 +26,7 @@ mod sites;
 mod sizes;
 mod span;
 mod training_steps;
+mod work;
 
 pub use attention::{Attention, is_attention_fused};
 pub use batch_size::{BatchSize, is_loaded_once};
@@ -48,6 +49,7 @@ pub use running::{CallStack, Running};
 pub use sizes::Sizes;
 pub use span::{Pass, Span};
 pub use training_steps::{TrainingStep, training_steps};
+pub use work::Work;
 
 use crate::analysis::{Category, Phase};
 use crate::model::{AllocId, FrameId, Moment};
@@ -65,6 +67,7 @@ pub struct Workload<'a> {
     number_types: OnceLock<NumberTypes>,
     sites: OnceLock<Sites>,
     trains: OnceLock<bool>,
+    work: OnceLock<Work>,
 }
 
 impl<'a> Workload<'a> {
@@ -72,8 +75,8 @@ impl<'a> Workload<'a> {
     pub fn of(run: Run<'a>) -> Self {
         let (attention, losses, number_types) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let computation = Computation::of(run);
-        let (sites, trains) = (OnceLock::new(), OnceLock::new());
-        Self { computation, attention, losses, number_types, sites, trains }
+        let (sites, trains, work) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { computation, attention, losses, number_types, sites, trains, work }
     }
 
     /// Find all that is found when it is asked for first, before several ask at once: those who wait for the first in parallel work
@@ -98,6 +101,11 @@ impl<'a> Workload<'a> {
     /// The types of numbers.
     pub fn number_types(&self) -> &NumberTypes {
         self.number_types.get_or_init(|| NumberTypes::of(&self.computation))
+    }
+
+    /// What its passes compute.
+    pub fn work(&self) -> &Work {
+        self.work.get_or_init(|| Work::of(&self.computation, self.number_types(), self.attention()))
     }
 
     /// Whether it trains, as far as the recording shows: by a backward, gradients, the state of an optimizer, or a forward that

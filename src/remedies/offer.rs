@@ -178,6 +178,13 @@ impl<'a> Offer<'a> {
         self
     }
 
+    /// Say that the work which it costs is only the most that it may be.
+    #[must_use]
+    pub(super) fn unknown_work(mut self) -> Self {
+        self.price.is_work_known = false;
+        self
+    }
+
     /// Say what to write.
     #[must_use]
     pub(super) fn code(mut self, code: impl Into<String>) -> Self {

@@ -2,14 +2,14 @@
 
 use std::str::FromStr;
 
-/// The backward pass computes two products for each of the forward, so that the forward is a third of a step's work.
-const FORWARD: f64 = 1.0 / 3.0;
-
 /// What a change costs: in each step, and to write it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// What is computed a second time, as a share of the work of a step as it is: about, going by its products.
+    /// What is computed a second time, as a share of the work of a step as it is: about, going by its products. What is not known
+    /// counts as the most that it may be.
     pub more_work: f64,
+    /// Whether that is known.
+    pub is_work_known: bool,
     /// Passes in place of one. Each has as much less to compute.
     pub passes: u32,
     /// Bytes that cross the bus between device and host in a step.
@@ -24,15 +24,27 @@ pub struct Price {
 
 impl Default for Price {
     fn default() -> Self {
-        Self { more_work: 0.0, passes: 1, host_bytes: 0, devices: 1, other_numbers: false, lines: 0 }
+        Self {
+            more_work: 0.0,
+            is_work_known: true,
+            passes: 1,
+            host_bytes: 0,
+            devices: 1,
+            other_numbers: false,
+            lines: 0,
+        }
     }
 }
 
 impl Price {
-    /// Computing a share of the forward a second time.
-    #[must_use]
-    pub(super) fn of_forward(self, share: f64) -> Self {
-        Self { more_work: share.clamp(0.0, 1.0) * FORWARD, ..self }
+    /// Computing something a second time that has a share of a step's work.
+    pub(super) fn of_work(more_work: f64) -> Self {
+        Self { more_work, ..Self::default() }
+    }
+
+    /// The same with a share that is not known, and the most that it may be.
+    pub(super) fn of_unknown_work(most: f64) -> Self {
+        Self { is_work_known: false, ..Self::of_work(most) }
     }
 
     /// Whether anything crosses the bus: computing it again is mostly faster.
@@ -45,6 +57,7 @@ impl Price {
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             more_work: self.more_work + other.more_work,
+            is_work_known: self.is_work_known && other.is_work_known,
             passes: self.passes.saturating_mul(other.passes),
             host_bytes: self.host_bytes.saturating_add(other.host_bytes),
             devices: self.devices.saturating_mul(other.devices),
@@ -130,13 +143,13 @@ mod tests {
 
     #[test]
     fn prices_add_up_and_compare_in_everything() {
-        let blocks = Price { lines: 1, ..Price::default() }.of_forward(0.5);
+        let blocks = Price { lines: 1, ..Price::of_work(0.17) };
         let batch = Price { passes: 2, lines: 1, ..Price::default() };
         let both = blocks.and(batch);
         assert_eq!((both.passes, both.lines), (2, 2));
         assert!(blocks.is_within(&both, 1) && batch.is_within(&both, 1));
         assert!(!blocks.is_within(&batch, 2) && !batch.is_within(&blocks, 2));
-        let more = Price::default().of_forward(0.9);
+        let more = Price::of_work(0.3);
         assert!(more.is_within(&blocks, 2) && !more.is_within(&blocks, 1));
     }
 
@@ -146,7 +159,7 @@ mod tests {
             let payments: Result<Vec<Payment>, String> = words.split(',').map(str::parse).collect();
             payments.map(Allowed::from)
         };
-        let work = Price::default().of_forward(0.1);
+        let work = Price::of_work(0.03);
         let numbers = Price { other_numbers: true, ..Price::default() };
         let allowed = only("work,host").expect("these are words");
         assert!(allowed.covers(&work) && !allowed.covers(&numbers));

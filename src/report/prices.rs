@@ -7,7 +7,8 @@ use serde::Serialize;
 /// A price as JSON.
 #[derive(Serialize)]
 pub(super) struct PriceRecord {
-    more_work: f64,
+    more_work: Option<f64>,
+    most_work: f64,
     passes: u32,
     host_bytes: u64,
     devices: u32,
@@ -17,8 +18,9 @@ pub(super) struct PriceRecord {
 
 impl From<Price> for PriceRecord {
     fn from(price: Price) -> Self {
-        let Price { more_work, passes, host_bytes, devices, other_numbers, lines } = price;
-        Self { more_work, passes, host_bytes, devices, other_numbers, lines }
+        let Price { more_work, is_work_known, passes, host_bytes, devices, other_numbers, lines } = price;
+        let (most_work, more_work) = (more_work, is_work_known.then_some(more_work));
+        Self { more_work, most_work, passes, host_bytes, devices, other_numbers, lines }
     }
 }
 
@@ -27,7 +29,8 @@ impl From<Price> for PriceRecord {
 pub fn price_text(price: &Price) -> String {
     let mut parts = Vec::new();
     if 0.0 < price.more_work {
-        parts.push(format!("about {:.0} % more work", price.more_work * 100.0));
+        let how = if price.is_work_known { "about" } else { "at most" };
+        parts.push(format!("{how} {:.0} % more work", price.more_work * 100.0));
     }
     if 1 < price.passes {
         parts.push(format!("{} passes for 1", price.passes));
@@ -55,6 +58,8 @@ mod tests {
         assert_eq!(price_text(&price), "about 14 % more work, other numbers");
         let price = Price { passes: 4, host_bytes: 3 << 30, devices: 2, ..Price::default() };
         assert_eq!(price_text(&price), "4 passes for 1, 3.00 GiB over the bus, 2 devices");
+        let price = Price { more_work: 0.333, is_work_known: false, ..Price::default() };
+        assert_eq!(price_text(&price), "at most 33 % more work");
         assert_eq!(price_text(&Price::default()), "-");
     }
 }

@@ -1,5 +1,6 @@
 //! Activation checkpointing of the repeated blocks of a model.
 
+use super::chosen::{Again, Chosen};
 use super::evaluation::keeps_graph;
 use super::without_graph::without_graph;
 use crate::model::{AllocId, EventIx, Moment};
@@ -39,12 +40,19 @@ impl Block {
     fn inner_bytes(&self, scene: &Scene<'_>) -> u64 {
         self.inner.iter().fold(0, |sum: u64, &id| sum.saturating_add(scene.run.bytes(id)))
     }
+
+    /// What is allocated again: up to the last that its backward needs.
+    fn made_again(&self) -> Option<Range<u32>> {
+        let returned = self.consumed.map(|_| self.output);
+        let last = self.inner.last().copied().max(returned)?;
+        Some(self.ids.start..last.0 + 1)
+    }
 }
 
 /// The blocks of each pass.
 type Blocks = Vec<Vec<Block>>;
 
-/// `checkpoint-all`, `checkpoint-half`, `checkpoint-largest` and each degree of `checkpoint-some`, where stacks show repeated blocks in
+/// `checkpoint-all`, `checkpoint-half`, `checkpoint-largest`, `checkpoint-policy` and each degree of `checkpoint-some`, where stacks show repeated blocks in
 /// training.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let passes = scene.computation().spans.passes();
@@ -64,17 +72,27 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let are_alike = are_alike(scene, &blocks, count);
     let blocks = Arc::new(blocks);
     let is_whole = blocks.iter().flatten().any(|block| block.backward.is_some());
+    let (work, mut again) = (scene.workload().work(), Again::default());
+    for of_pass in blocks.iter() {
+        let share = |block: &Block| work.share(block.made_again().into_iter()).unwrap_or(0.0);
+        let of_block = |block: &Block| (block.inner_bytes(scene), share(block));
+        again.add(&of_pass.iter().map(of_block).collect::<Vec<_>>());
+    }
     let offer = |id: &str, title: String, chosen: Chosen| {
         let taken = chosen.blocks(count);
         let blocks = Arc::clone(&blocks);
+        let of_blocks = taken as f64 / count as f64;
+        let more_work = again.share(chosen).unwrap_or_else(|| work.of_forward(of_blocks));
         let change = move |program: &mut Program<'_>| {
             for of_pass in blocks.iter() {
-                checkpoint(scene, program, of_pass, &chosen.of_pass(of_pass, scene));
+                let kept: Vec<u64> = of_pass.iter().map(|block| block.inner_bytes(scene)).collect();
+                let keeps = |id: AllocId| chosen == Chosen::AllButProducts && work.is_result(id);
+                checkpoint(scene, program, of_pass, (&chosen.of_pass(&kept), &keeps));
             }
         };
         let offer = Offer::new(id, title, (Part::Checkpoints, Effort::Time), precondition.clone(), change)
             .degree(taken as u32)
-            .price(Price::default().of_forward(taken as f64 / count as f64))
+            .price(Price::of_work(more_work))
             .code(chosen.code())
             .cost(format!("{taken} of {count} blocks of the forward are computed a second time"));
         let offer = if are_alike { offer } else { offer.of_unlike_blocks() };
@@ -85,6 +103,17 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         offer("checkpoint-half", format!("checkpoint every second of {count} blocks"), Chosen::EverySecond),
         offer("checkpoint-largest", "checkpoint the largest block".to_owned(), Chosen::Largest),
     ];
+    if blocks.iter().flatten().any(|block| block.ids.clone().any(|id| work.is_result(AllocId(id)))) {
+        let title = format!("checkpoint all {count} blocks, but keep what their products make");
+        let offer = offer("checkpoint-policy", title, Chosen::AllButProducts);
+        offers.push(
+            offer
+                .unknown_work()
+                .cost("activation functions, norms, softmax and attention are computed a second time")
+                .note("A bound: products that the program writes itself are kept, too. It also works in compiled code.")
+                .bound(),
+        );
+    }
     // Which are the first that are not checkpointed yet, no code can say.
     if are_alike && is_whole && !scene.run.has_frame(|code| code.checkpoints()) {
         offers.extend((1..count).map(|few| {
@@ -94,53 +123,6 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
         }));
     }
     offers
-}
-
-/// Which blocks are checkpointed.
-#[derive(Debug, Clone, Copy)]
-enum Chosen {
-    All,
-    EverySecond,
-    /// The one that keeps most. Of equal ones, the first: what it keeps is in the way of all others.
-    Largest,
-    /// As many from the first on.
-    First(usize),
-}
-
-impl Chosen {
-    /// How many of so many blocks they are.
-    fn blocks(self, count: usize) -> usize {
-        match self {
-            Self::All => count,
-            Self::EverySecond => count.div_ceil(2),
-            Self::Largest => 1,
-            Self::First(few) => few,
-        }
-    }
-
-    /// What to write in place of `x = block(x)`.
-    fn code(self) -> String {
-        let call = "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)";
-        match self {
-            Self::First(few) => format!("x = {call} if index < {few} else block(x)  # of enumerate(blocks)"),
-            Self::All | Self::EverySecond | Self::Largest => format!("x = {call}"),
-        }
-    }
-
-    /// Which of the blocks of a pass they are.
-    fn of_pass(self, blocks: &[Block], scene: &Scene<'_>) -> Vec<bool> {
-        let largest = match self {
-            Self::Largest => (0..blocks.len()).rev().max_by_key(|&index| blocks[index].inner_bytes(scene)),
-            _ => None,
-        };
-        let is_chosen = |index: usize| match self {
-            Self::All => true,
-            Self::EverySecond => index.is_multiple_of(2),
-            Self::Largest => Some(index) == largest,
-            Self::First(few) => index < few,
-        };
-        (0..blocks.len()).map(is_chosen).collect()
-    }
 }
 
 /// The remedy whose error that of some blocks is as large as: of up to a half of them, and of more.
@@ -267,35 +249,46 @@ fn backward_start(scene: &Scene<'_>, pass: &Pass, block: &Block) -> Option<Event
 }
 
 /// Keep of some blocks only what they return, and compute the rest again right before their backward.
-fn checkpoint(scene: &Scene<'_>, program: &mut Program<'_>, blocks: &[Block], chosen: &[bool]) {
+fn checkpoint(
+    scene: &Scene<'_>,
+    program: &mut Program<'_>,
+    blocks: &[Block],
+    (chosen, keeps): (&[bool], &dyn Fn(AllocId) -> bool),
+) {
     for (block, _) in blocks.iter().zip(chosen).filter(|(_, is_chosen)| **is_chosen) {
         if let Some(backward) = block.backward {
-            compute_again(scene, program, block, backward);
-            // The input of a block is kept until its backward.
-            if let Some(input) = block.input {
-                program.keep_until(input, Point::after(backward, block.events.len() as u32 + 1));
+            compute_again(scene, program, block, (backward, keeps));
+            // The input of a block is kept until its backward, as is what it keeps besides.
+            let end = Point::after(backward, block.events.len() as u32 + 1);
+            let kept = block.ids.clone().map(AllocId).filter(|&id| keeps(id));
+            for id in block.input.into_iter().chain(kept) {
+                program.keep_until(id, end);
             }
         }
         if let Some(consumed) = block.consumed {
             program.free_at(block.output, consumed);
         }
-        for (&id, &end) in block.inner.iter().zip(&block.ends) {
+        for (&id, &end) in block.inner.iter().zip(&block.ends).filter(|(id, _)| !keeps(**id)) {
             program.free_at(id, end);
         }
     }
 }
 
 /// Allocate again what a block allocated, up to the last that its backward needs.
-fn compute_again(scene: &Scene<'_>, program: &mut Program<'_>, block: &Block, backward: EventIx) {
-    let is_made_again = |id: AllocId| id != block.output || block.consumed.is_some();
-    let returned = block.consumed.map(|_| block.output);
-    let Some(last) = block.inner.last().copied().max(returned) else { return };
+fn compute_again(
+    scene: &Scene<'_>,
+    program: &mut Program<'_>,
+    block: &Block,
+    (backward, keeps): (EventIx, &dyn Fn(AllocId) -> bool),
+) {
+    let is_made_again = |id: AllocId| (id != block.output || block.consumed.is_some()) && !keeps(id);
+    let Some(made_again) = block.made_again() else { return };
     let again = |moment: Moment| {
         let event = moment.event().map_or(0, |event| event.0);
         Point::after(backward, event.saturating_sub(block.events.start) + 1)
     };
     let lifetimes = &scene.run.timeline.lifetimes;
-    for id in (block.ids.start..=last.0).map(AllocId).filter(|&id| is_made_again(id)) {
+    for id in made_again.map(AllocId).filter(|&id| is_made_again(id)) {
         let row = program.row(id);
         let start = again(lifetimes.start(id));
         let end = match lifetimes.end(id) {

@@ -37,11 +37,18 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
                  # chunk_loss = lambda h, t: F.cross_entropy(head(h), t, reduction='sum')",
             )
             .cost("the same results; the logits are computed twice")
-            .price(Price::default().of_forward(largest_weight_share(scene))),
+            .price(Price::of_work(more_work(scene, losses))),
     )
 }
 
-/// About the share that the last layer has of the work of a forward: that of the largest weight of all. A second one of its size is taken
+/// The work of making the logits again, as a share of a step.
+fn more_work(scene: &Scene<'_>, losses: &[Loss]) -> f64 {
+    let logits = losses.iter().flat_map(|loss| loss.forward.iter().map(|id| id.0..id.0 + 1));
+    let work = scene.workload().work();
+    work.share(logits).unwrap_or_else(|| work.of_forward(largest_weight_share(scene)))
+}
+
+/// About the share that the last layer has of the work of a forward, going by sizes of weights: that of the largest one of all. A second one of its size is taken
 /// for the table of which rows are looked up, which is no work.
 fn largest_weight_share(scene: &Scene<'_>) -> f64 {
     let mut weights: Vec<u64> =

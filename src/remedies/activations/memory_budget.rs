@@ -41,7 +41,7 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
                  torch._functorch.config.activation_memory_budget = {BUDGET}"
             ))
             // What is computed again is chosen by the compiler: of the forward, no more than all.
-            .price(Price::default().of_forward(1.0))
+            .price(Price::of_unknown_work(scene.workload().work().of_forward(1.0)))
             .cost("it compiles anew, and computes a part of the forward a second time, what is cheapest first: at most all of it")
             .note("A bound: the compiler may keep more than its budget, and what it computes again comes on top.")
             .bound(),

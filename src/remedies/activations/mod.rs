@@ -5,6 +5,7 @@ mod batch;
 mod bf16_autocast;
 mod bf16_model;
 mod checkpoint;
+mod chosen;
 mod chunk_loss;
 mod copied_back;
 mod evaluation;
@@ -31,6 +32,7 @@ pub(super) const IDS: &[&str] = &[
     "checkpoint-half",
     "checkpoint-largest",
     "checkpoint-some",
+    "checkpoint-policy",
     "save-on-cpu",
     "memory-budget",
     "bf16-model",

@@ -4,7 +4,7 @@ import functools
 import types
 
 import torch
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 
 
 def on_host(parameters, name, rate):
@@ -64,10 +64,14 @@ def chosen(which, index):
     """Whether the block at an index is checkpointed: of "all", "half" of them, the "first:N", or "none"."""
     if which.startswith("first:"):
         return index < int(which.removeprefix("first:"))
-    return which == "all" or (which == "half" and index % 2 == 0)
+    return which in ("all", "products kept") or (which == "half" and index % 2 == 0)
 
 
 def checkpointed(blocks, which):
     """Wrap the forward of the chosen blocks."""
+    aten = torch.ops.aten
+    products = [aten.mm.default, aten.addmm.default, aten.convolution.default]
+    keeps = {"context_fn": functools.partial(create_selective_checkpoint_contexts, products)}
+    more = keeps if which == "products kept" else {}
     for block in [block for index, block in enumerate(blocks) if chosen(which, index)]:
-        block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)
+        block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False, **more)

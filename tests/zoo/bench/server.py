@@ -140,6 +140,8 @@ def start(job):
     sys.argv = [shown]
     if not bench.options.late:
         bench.begin()
+    if job.get("counts"):
+        bench.session.count_work()
     return compile(source, shown, "exec"), main.__dict__
 
 

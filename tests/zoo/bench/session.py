@@ -7,6 +7,14 @@ import torch
 from bench.facts import describe
 
 
+def of_convolution_backward(grad_output, x, weight, *arguments, out_shape=None, **_):
+    """Operations of the backward of a convolution: as many as its forward has, for each gradient. PyTorch's own count knows no groups."""
+    from torch.utils.flop_counter import conv_flop_count
+
+    is_transposed, gradients = arguments[4], arguments[-1]
+    return conv_flop_count(x, weight, grad_output, transposed=is_transposed) * sum(gradients[:2])
+
+
 class Session:
     """Starts and ends what is recorded of a program."""
 
@@ -16,6 +24,7 @@ class Session:
         self.facts = {}
         self.begun = self.ended = False
         self.optimizer_steps = 0
+        self.work = None
 
     def open(self, out, profile):
         """Set where to write; without a profile only peaks are measured."""
@@ -45,6 +54,14 @@ class Session:
 
         register_optimizer_step_post_hook(stepped)
 
+    def count_work(self):
+        """Count floating-point operations of products from here on."""
+        from torch.utils.flop_counter import FlopCounterMode
+
+        backward = {torch.ops.aten.convolution_backward: of_convolution_backward}
+        self.work = FlopCounterMode(display=False, custom_mapping=backward)
+        self.work.__enter__()
+
     def died(self):
         """Write that memory ran out; what was recorded was dumped then."""
         self.facts["died"] = True
@@ -59,6 +76,8 @@ class Session:
         """Write peaks, and what was recorded."""
         self.ended = True
         self.facts["optimizer_steps"] = self.optimizer_steps
+        if self.work:
+            self.facts["flops"] = self.work.get_total_flops()
         stats = dict(torch.cuda.memory_stats())
         self.facts["peak"] = {
             "requested": stats["requested_bytes.all.peak"],
