@@ -19,7 +19,7 @@ CACHE = pathlib.Path.home() / ".cache"
 # Recorded with the frames of C++, too; the others have Python's alone.
 ALL_FRAMES = """imagenet_resnet50 vgg_flat nanogpt_tied cifar_resnet18_own gnn_index_add vit_einops_fp16 transfer_frozen_resnet
 convnext_ema_mixup fpn_dense_detector vit_einops hf_gpt2_fp16_scaler clip_frozen_captioner sanity_val_first_regnet
-wgan_gp_resnet""".split()
+wgan_gp_resnet timm_swin gan_r1""".split()
 # Where new memory comes from: from the top of the device, as most real ones have it, but for these.
 ADDRESSES = {
     "up": """timm_convnext_ema mobilenetv3_scaler chargpt_untied_fp32 lora_llama_wrapped dcgan bert_embed_corpus
@@ -95,7 +95,7 @@ def main():
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     python = CACHE / "snapshot_rig" / "venv" / "bin" / "python"
-    for script in sorted(HERE.glob("[ab]/*.py")):
+    for script in sorted(HERE.glob("[abc]/*.py")):
         out = arguments.out / script.parent.name / f"{script.stem}.pickle.gz"
         if arguments.names and script.stem not in arguments.names or not arguments.names and out.exists():
             continue
