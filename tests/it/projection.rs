@@ -75,10 +75,13 @@ fn cut_at(snapshot: &Snapshot, timeline: &Timeline, event: EventIx) -> Snapshot 
     // The state after the last event is that of the recording; after another, it is found anew.
     let dump = Event { action: Action::Snapshot, ..oom };
     let failing = timeline.continued(event.0, &[oom, dump]);
-    let ranges = snapshot.timelines.iter().map(|other| match other.device == timeline.device {
-        true => DeviceRange { timeline: &failing, events: 0..event.0 + 1, matches: None },
-        // When which of its events was is not always known.
-        false => DeviceRange { timeline: other, events: 0..other.events.len() as u32, matches: None },
+    let ranges = snapshot.timelines.iter().map(|other| {
+        if other.device == timeline.device {
+            DeviceRange { timeline: &failing, events: 0..event.0 + 1, matches: None }
+        } else {
+            // When which of its events was is not always known.
+            DeviceRange { timeline: other, events: 0..other.events.len() as u32, matches: None }
+        }
     });
     let mut pickle = Vec::new();
     cut(snapshot, ranges.collect(), CutOptions::default()).write(&mut pickle).expect("writing to memory");

@@ -70,7 +70,7 @@ impl First<'_> {
             self.layers(parameters, &(pass.events.start..pass.backward))?;
         let is_held = is_result_held(computation, failure, pass, rounds.last());
         let is_autocast = computation.has_weight_copies();
-        let head = logits.map(|logits| Head::of(logits.bytes, is_autocast, is_held));
+        let head = logits.map(|logits| Head::of(logits.bytes, is_autocast).held(is_held));
         match rounds.repetition().map(|repetition| (repetition, rounds.begun(repetition))) {
             Some((repetition, block)) if before < block && block <= count => {
                 rounds.write(repetition, count, step)?;

@@ -19,10 +19,15 @@ pub(super) struct Head {
 
 impl Head {
     /// That with logits of some bytes. Autocast makes them with half as many, of which its loss keeps a copy beside twice as many.
-    pub(super) fn of(bytes: u64, is_autocast: bool, is_held: bool) -> Self {
+    pub(super) fn of(bytes: u64, is_autocast: bool) -> Self {
         let (logits_bytes, copy_bytes, operations) =
             if is_autocast { (bytes / 2, Some(bytes / 2), 1) } else { (bytes, None, 2) };
-        Self { logits_bytes, copy_bytes, loss_bytes: bytes, operations, is_held }
+        Self { logits_bytes, copy_bytes, loss_bytes: bytes, operations, is_held: false }
+    }
+
+    /// The same where the program holds the logits.
+    pub(super) fn held(self, is_held: bool) -> Self {
+        Self { is_held, ..self }
     }
 
     /// Whether bytes are those of logits, or of what the loss keeps.

@@ -2,6 +2,7 @@
 
 /// A checkpoint that keeps the results of products with weights. Those of attention are scores, which are large.
 const KEEPING_PRODUCTS: &str = "\
+import functools
 from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 aten = torch.ops.aten
 saved = [aten.mm.default, aten.addmm.default, aten.convolution.default]
