@@ -10,26 +10,43 @@ use crate::model::AllocId;
 pub enum BatchSize {
     /// One sample.
     One,
-    /// Two or more.
+    /// As many samples, two or more.
+    Samples(u32),
+    /// Two or more, not always as many.
     MoreThanOne,
     /// Nothing shows it.
     Unknown,
 }
 
 impl BatchSize {
+    /// Whether it has at least so many samples; `None` if nothing shows it.
+    pub fn has_at_least(self, parts: u32) -> Option<bool> {
+        match self {
+            Self::One => Some(parts <= 1),
+            Self::Samples(samples) => Some(parts <= samples),
+            Self::MoreThanOne => (parts <= 2).then_some(true),
+            Self::Unknown => None,
+        }
+    }
+
     /// The first dimension of inputs, where the recorder noted their shapes. Where these contradict each other, none counts.
     pub fn of(run: &Run<'_>) -> Self {
         let inputs = run.of_category(Category::Input).into_iter().map(|id| run.timeline.allocation(id));
         let shapes = inputs.flat_map(|input| fitting_tensors(run.snapshot, run.timeline.device, &input));
         let first: Vec<i64> = shapes.filter_map(|tensor| tensor.shape.first().copied()).collect();
-        if first.is_empty() {
-            Self::Unknown
-        } else if first.iter().all(|&samples| samples == 1) {
-            Self::One
-        } else if first.iter().all(|&samples| 1 < samples) {
-            Self::MoreThanOne
-        } else {
-            Self::Unknown
+        match first.as_slice() {
+            [] => Self::Unknown,
+            all if all.iter().any(|&samples| samples < 2) => {
+                if all.iter().all(|&samples| samples == 1) {
+                    Self::One
+                } else {
+                    Self::Unknown
+                }
+            }
+            [one, rest @ ..] if rest.iter().all(|samples| samples == one) => {
+                u32::try_from(*one).map_or(Self::MoreThanOne, Self::Samples)
+            }
+            _ => Self::MoreThanOne,
         }
     }
 }

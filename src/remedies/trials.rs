@@ -1,7 +1,7 @@
 //! Trials of combinations of offers, one after another or several at once, as long as anybody wants them.
 
 use super::offer::Combination;
-use super::tried::Tried;
+use super::tried::{Needed, Tried};
 use super::validator::{Failed, Recorded};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +29,7 @@ impl<'s, 'r> Trials<'s, 'r> {
         combinations: Vec<Combination<'o, 'a>>,
     ) -> Vec<(Combination<'o, 'a>, Tried)> {
         let attempt = |combination: Combination<'o, 'a>| {
-            let tried = self.one(combination);
+            let tried = self.one(combination, Needed::Figures);
             self.done.fetch_add(1, Ordering::Relaxed);
             self.is_wanted();
             tried
@@ -37,16 +37,17 @@ impl<'s, 'r> Trials<'s, 'r> {
         combinations.into_par_iter().filter_map(attempt).collect()
     }
 
-    /// Try a combination; `None` if its prediction cannot be, or none is wanted any more.
+    /// Try a combination; `None` if its prediction cannot be, is not what is needed, or none is wanted any more.
     pub(super) fn one<'o, 'a>(
         &self,
         combination: Combination<'o, 'a>,
+        needed: Needed,
     ) -> Option<(Combination<'o, 'a>, Tried)> {
         if !self.is_wanted() {
             return None;
         }
         let Recorded { scene, program, baseline } = self.recorded;
-        let tried = Tried::of(scene, program, baseline, &combination);
+        let tried = Tried::of(scene, program, baseline, &combination, needed)?;
         Some((combination, tried)).filter(|one| !self.recorded.fails(Failed::Dropped, one))
     }
 

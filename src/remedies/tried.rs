@@ -8,6 +8,31 @@ use super::scene::Scene;
 use crate::projection::Turn;
 use crate::simulator::{Device, Outcome, Profile, Program, Reach, Settings, margin_bytes};
 
+/// What is asked of a trial.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Needed {
+    /// Its figures, whether it fits or not.
+    Figures,
+    /// Only what fits, and requests at most so many bytes at once.
+    Fit(u64),
+}
+
+impl Needed {
+    /// What a replay comes to. Where only what fits is needed, `None` with the first proof that it does not: the sum of its requests,
+    /// before anything is replayed, or a request that fails.
+    pub(super) fn outcome(
+        self,
+        requested_bytes: u64,
+        device: &Device,
+        simulate: &dyn Fn(&Device) -> Outcome,
+    ) -> Option<Outcome> {
+        match self {
+            Self::Figures => Some(simulate(device)),
+            Self::Fit(most) => (requested_bytes <= most).then(|| simulate(device)).filter(Outcome::fits),
+        }
+    }
+}
+
 /// The outcome of a program.
 pub(super) struct Tried {
     pub(super) figures: Figures,
@@ -37,38 +62,43 @@ impl Tried {
     /// The recorded program under its own settings.
     pub(super) fn recorded(scene: &Scene<'_>, program: &Program<'_>) -> Self {
         let (peak, profile) = program.sums();
-        let tried = Self::simulated(scene, peak.bytes, profile, &|device| {
-            scene.subject.simulate(scene.subject.recorded_settings(), device)
-        });
+        let simulate = |device: &Device| scene.subject.simulate(scene.subject.recorded_settings(), device);
+        let tried = Self::simulated(scene, (peak.bytes, profile), &simulate(&scene.device), &simulate);
         let missing = tried.margin.filter(|&margin| margin < 0).map_or(0, i64::unsigned_abs);
         Self { growth: Growth::of(scene, program, missing), ..tried }
     }
 
-    /// The program with the changes of some offers.
+    /// The program with the changes of some offers; `None` if it is not what is needed.
     pub(super) fn of(
         scene: &Scene<'_>,
         original: &Program<'_>,
         recorded: &Self,
         combination: &[&Offer<'_>],
-    ) -> Self {
+        needed: Needed,
+    ) -> Option<Self> {
         let settings = settings(scene, combination);
         if combination.iter().all(|offer| matches!(offer.change, Change::Setting(..))) {
             let simulate = |device: &Device| scene.subject.simulate(&settings, device);
-            let (peak, profile) = (recorded.figures.peak_requested, recorded.profile.clone());
-            return Self { growth: recorded.growth, ..Self::simulated(scene, peak, profile, &simulate) };
+            let peak = recorded.figures.peak_requested;
+            let outcome = needed.outcome(peak, &scene.device, &simulate)?;
+            let tried = Self::simulated(scene, (peak, recorded.profile.clone()), &outcome, &simulate);
+            return Some(Self { growth: recorded.growth, ..tried });
         }
         let program = changed(original, combination);
         // What keeps nothing of earlier iterations stops what grows, also where not all of it is known to be kept.
         let is_stopped = combination.iter().any(|offer| offer.part == Part::Leak);
         let growth = recorded.growth.filter(|_| !is_stopped);
         let growth = growth.and_then(|growth| growth.of_changed(&program));
-        let least_requested = least_requested(scene, original, &program, combination);
         let (peak, profile) = program.sums();
         if combination.iter().any(|offer| offer.is_bound) {
-            return Self { growth, least_requested, ..recorded.shifted(peak.bytes, profile) };
+            let least_requested = least_requested(scene, original, &program, combination);
+            return Some(Self { growth, least_requested, ..recorded.shifted(peak.bytes, profile) });
         }
         let simulate = |device: &Device| scene.subject.simulate_program(&program, &settings, device);
-        Self { growth, least_requested, ..Self::simulated(scene, peak.bytes, profile, &simulate) }
+        let outcome = needed.outcome(peak.bytes, &scene.device, &simulate)?;
+        let least_requested = least_requested(scene, original, &program, combination);
+        let tried = Self::simulated(scene, (peak.bytes, profile), &outcome, &simulate);
+        Some(Self { growth, least_requested, ..tried })
     }
 
     /// The same without a replay: as many allocated and reserved bytes are saved as requested ones.
@@ -77,14 +107,14 @@ impl Tried {
         recorded.shifted(peak.bytes, profile)
     }
 
+    /// What is requested, with what the replay on the scene's device came to.
     fn simulated(
         scene: &Scene<'_>,
-        peak_requested: u64,
-        profile: Profile,
+        (peak_requested, profile): (u64, Profile),
+        outcome: &Outcome,
         simulate: &dyn Fn(&Device) -> Outcome,
     ) -> Self {
-        let outcome = simulate(&scene.device);
-        let (peak_allocated, peak_reserved) = peaks(scene, &outcome, simulate);
+        let (peak_allocated, peak_reserved) = peaks(scene, outcome, simulate);
         let left = outcome.limit_bytes.map(|limit| margin_bytes(limit, peak_reserved));
         Self {
             figures: Figures { peak_requested, peak_allocated, peak_reserved },

@@ -146,7 +146,7 @@ fn lines_from_structure(course: Course, structure: Structure) -> Vec<String> {
         return vec![
             format!("A request failed at event {event}, {stage}, in the first call of its kind."),
             format!(
-                "The rest of it is projected ({error}, in four of five cases): blocks like those before them,"
+                "The rest of it is projected ({error}, in two of three cases): blocks like those before them,"
             ),
             "and the logits if the model has a head of its own and does not generate.".to_owned(),
         ];
@@ -154,9 +154,9 @@ fn lines_from_structure(course: Course, structure: Structure) -> Vec<String> {
     let mut lines = vec![
         format!("A request failed at event {event}, {stage}, and no step before it came further."),
         format!(
-            "The rest of it and the next step are projected from the model's structure ({error}, in four of"
+            "The rest of it and the next step are projected from the model's structure ({error}, in two of"
         ),
-        "five cases): blocks like those before them, a backward that gives back what the forward keeps, a"
+        "three cases): blocks like those before them, a backward that gives back what the forward keeps, a"
             .to_owned(),
         "gradient for each parameter.".to_owned(),
     ];

@@ -25,6 +25,7 @@ fn part(id: &str) -> &str {
         ("half-batch", "batch"),
         ("quarter-batch", "batch"),
         ("eighth-batch", "batch"),
+        ("micro-batch", "batch"),
         ("save-on-cpu", "checkpoint-"),
         ("memory-budget", "checkpoint-"),
     ];
@@ -94,7 +95,7 @@ fn nothing_that_fits_is_cheaper_than_the_plans() {
                 .iter()
                 .filter(|fix| fix["basis"] == "simulated")
                 .filter_map(|fix| fix["id"].as_str().filter(|id| !id.contains('+')).map(str::to_owned))
-                .chain(["checkpoint-some".to_owned(), "eighth-batch".to_owned()])
+                .chain(["checkpoint-some".to_owned(), "eighth-batch".to_owned(), "micro-batch".to_owned()])
                 .collect();
             let mut ids: Vec<String> = ids.into_iter().filter(|id| !id.starts_with("set:")).collect();
             ids.sort();

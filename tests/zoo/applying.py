@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from catalog import variants_of
+from catalog import in_parts, variants_of
 from scoring.asking import ask
 
 # As many of the fixes that a report shows are applied, and as many of those that are said not to be enough.
@@ -18,7 +18,7 @@ def device_mb(name, reserved_bytes, context_mb):
     return context_mb + int(share * reserved_bytes / 2**20)
 
 
-def changes_of(fix, variants):
+def changes_of(fix, base, variants):
     """The options, and the settings of the allocator, that apply a fix; `None` where the program has no switch for it."""
     options, settings = {}, []
     for part in fix["id"].split("+"):
@@ -27,6 +27,8 @@ def changes_of(fix, variants):
             settings.append(part.removeprefix("set:").replace("=", ":", 1))
         elif part == "checkpoint-some" and first and "checkpoint-half" in variants:
             options["checkpoint"] = f"first:{first.group(1)}"
+        elif part == "micro-batch" and "half-batch" in variants:
+            options.update(in_parts(base, fix["price"]["passes"]))
         elif part in variants:
             options.update(variants[part])
         else:
@@ -44,6 +46,6 @@ def fixes_of(binary, recording, base):
     # The best of those that are not enough are nearest to it.
     chosen = []
     for group in (shown, short):
-        applied = [(fix, changes_of(fix, variants)) for fix in group]
+        applied = [(fix, changes_of(fix, base, variants)) for fix in group]
         chosen += [(fix, changes) for fix, changes in applied if changes][:MOST]
     return said, chosen

@@ -1,5 +1,6 @@
 //! Smaller batches with as many more passes before each step.
 
+use super::batch_parts::Parts;
 use crate::analysis::Category;
 use crate::model::{AllocId, EventIx, Moment, StackId};
 use crate::program::{BatchSize, Dependence, Span, is_loaded_once};
@@ -11,53 +12,66 @@ use crate::simulator::{Point, Program, Row};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// `half-batch`, `quarter-batch` and `eighth-batch`, where a recording shows training, or calls of a model and nothing else.
+/// `half-batch`, `quarter-batch`, `eighth-batch` and, down to single samples, the degrees of `micro-batch`: where a recording shows
+/// training, or calls of a model and nothing else.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let of_batch: Vec<AllocId> = scene.run.timeline.ids().filter(|&id| is_of_batch(scene, id)).collect();
     if of_batch.is_empty() {
         return Vec::new();
     }
-    let has_backward = scene.computation().has_backward();
     let fact = format!("calls of the model make {} of their batch", most(scene, &of_batch));
     let precondition = Precondition::of_call(scene, fact, &of_batch);
-    // The nodes of one graph cannot be computed apart, and what has one sample cannot be halved.
+    let batch = BatchSize::of(&scene.run);
+    // The nodes of one graph cannot be computed apart.
     let is_whole = is_loaded_once(scene.computation());
-    let is_counted = BatchSize::of(&scene.run) != BatchSize::Unknown;
-    let condition = |parts: u32| match (is_whole, is_counted) {
-        (true, _) => ", if its samples do not depend on each other".to_owned(),
-        (false, true) => String::new(),
-        (false, false) => format!(", if it has at least {parts} samples"),
-    };
-    let times =
-        |parts| if has_backward { format!(", {parts} times before each step") } else { String::new() };
-    [
-        ("half-batch", "half", 2, 0),
-        ("quarter-batch", "a quarter of", 4, 1),
-        ("eighth-batch", "an eighth of", 8, 2),
-    ]
-    .into_iter()
-    .map(|(id, share, parts, degree)| {
-        let title = format!("compute {share} the batch at a time{}{}", times(parts), condition(parts));
+    let offer = |id: &str, parts: Parts| {
+        let condition = condition(batch, is_whole, parts);
         let change = move |program: &mut Program<'_>| micro_batches(scene, program, parts);
-        let offer = Offer::new(id, title, (Part::Batch, Effort::Time), precondition.clone(), change)
-            .conditional(!condition(parts).is_empty())
-            .degree(degree)
-            .price(Price { passes: parts, ..Price::default() })
-            .code(code(scene, parts))
-            .cost("the same results, but for batch norm; smaller kernels may run slower");
-        // Nobody wants it where a larger part is enough.
-        if degree < 2 { offer } else { offer.rung() }
-    })
-    .collect()
+        Offer::new(
+            id,
+            title(scene, parts, &condition),
+            (Part::Batch, Effort::Time),
+            precondition.clone(),
+            change,
+        )
+        .conditional(!condition.is_empty())
+        .degree(parts.count)
+        .price(Price { passes: parts.count, ..Price::default() })
+        .code(code(scene, parts))
+        .cost("the same results, but for batch norm; smaller kernels may run slower")
+    };
+    let of = |id, count| Parts::of(batch, count).map(|parts| offer(id, parts));
+    let named = [of("half-batch", 2), of("quarter-batch", 4), of("eighth-batch", 8).map(Offer::rung)];
+    // Nobody wants these where a larger part is enough.
+    let bytes: Vec<i64> = of_batch.iter().map(|&id| scene.run.timeline.size(id)).collect();
+    let degrees = Parts::all(batch, &bytes).into_iter().map(|parts| offer("micro-batch", parts).rung());
+    named.into_iter().flatten().chain(degrees).collect()
 }
 
-fn code(scene: &Scene<'_>, parts: u32) -> String {
-    if scene.computation().has_backward() {
-        return format!(
-            "(loss_fn(model(x), y) / {parts}).backward()  # batch_size // {parts}, a step after every {parts}"
-        );
+/// What the recording does not tell; empty if it tells all.
+fn condition(batch: BatchSize, is_whole: bool, parts: Parts) -> String {
+    match batch.has_at_least(parts.count) {
+        _ if is_whole => ", if its samples do not depend on each other".to_owned(),
+        None => parts.condition(),
+        Some(_) => String::new(),
     }
-    let call = format!("for part in x.chunk({parts}):  # batch_size // {parts}\n    y = model(part)");
+}
+
+fn title(scene: &Scene<'_>, parts: Parts, condition: &str) -> String {
+    let times = if scene.computation().has_backward() {
+        format!(", {} times before each step", parts.count)
+    } else {
+        String::new()
+    };
+    format!("compute {} at a time{times}{condition}", parts.words())
+}
+
+fn code(scene: &Scene<'_>, parts: Parts) -> String {
+    if scene.computation().has_backward() {
+        return parts.code();
+    }
+    let count = parts.count;
+    let call = format!("for part in x.chunk({count}):  # batch_size // {count}\n    y = model(part)");
     if scene.workload().trains() {
         return format!("{call}  # in training, with a backward pass of each part");
     }
@@ -75,10 +89,9 @@ fn is_of_batch(scene: &Scene<'_>, id: AllocId) -> bool {
 
 /// Each pass becomes several with a part of the batch. All but the first run while the gradients of those before are there,
 /// into which they add theirs; so the last of them stands for all.
-fn micro_batches(scene: &Scene<'_>, program: &mut Program<'_>, parts: u32) {
-    let share = 1.0 / f64::from(parts);
+fn micro_batches(scene: &Scene<'_>, program: &mut Program<'_>, parts: Parts) {
     let kept = kept_across_calls(scene);
-    scale(scene, program, share, |id| kept.binary_search(&id).is_err());
+    scale(scene, program, parts.share(), |id| kept.binary_search(&id).is_err());
     let lifetimes = &scene.run.timeline.lifetimes;
     let mut earlier: Vec<AllocId> = Vec::new();
     for pass in scene.computation().spans.passes() {

@@ -2,6 +2,7 @@
 
 mod attention;
 mod batch;
+mod batch_parts;
 mod bf16_autocast;
 mod bf16_model;
 mod checkpoint;
@@ -28,6 +29,7 @@ pub(super) const IDS: &[&str] = &[
     "half-batch",
     "quarter-batch",
     "eighth-batch",
+    "micro-batch",
     "checkpoint-all",
     "checkpoint-half",
     "checkpoint-largest",

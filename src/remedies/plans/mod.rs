@@ -75,7 +75,8 @@ fn is_better(plan: &Combination<'_, '_>, other: &Combination<'_, '_>) -> bool {
         Ordering::Less => a.is_within(&b, ABOUT),
         Ordering::Equal => {
             let are_same_parts = plan.iter().all(|offer| other.iter().any(|other| other.part == offer.part));
-            a.is_within(&b, 1) && (are_same_parts || !b.is_within(&a, 1))
+            let is_no_more = a.is_within(&b, 1);
+            is_no_more && if are_same_parts { a.passes <= b.passes } else { !b.is_within(&a, 1) }
         }
         Ordering::Greater => false,
     };

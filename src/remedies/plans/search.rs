@@ -4,7 +4,7 @@ use super::enough::{Enough, is_sure};
 use super::{One, cheaper, is_better};
 use crate::remedies::offer::{Combination, Offer, Part, price};
 use crate::remedies::trials::Trials;
-use crate::remedies::tried::changed;
+use crate::remedies::tried::{Needed, changed};
 use crate::remedies::validator::{Failed, Recorded};
 use crate::simulator::Profile;
 use rayon::prelude::*;
@@ -33,6 +33,10 @@ struct Choice<'o, 'a> {
 }
 
 impl Choice<'_, '_> {
+    fn has_degrees(&self) -> bool {
+        1 < self.degrees.len()
+    }
+
     fn part(&self) -> Option<Part> {
         self.degrees.first().map(|offer| offer.part)
     }
@@ -93,11 +97,9 @@ pub(in crate::remedies) fn lowest<'o, 'a>(
     others: &[&'o Offer<'a>],
     rungs: &[&'o Offer<'a>],
 ) -> Option<One<'o, 'a>> {
-    let recorded = trials.recorded;
     let attempt = |rung: &'o Offer<'a>| {
         let combination = in_order(others, rung);
-        let one = trials.one(combination)?;
-        is_sure_figure(&recorded, &one).then_some(one)
+        sure(trials, combination)
     };
     // Of more than half of them, less may be known.
     let (mut low, mut best) = (0, None);
@@ -123,14 +125,24 @@ pub(in crate::remedies) fn lowest<'o, 'a>(
 /// What became of a candidate: of several degrees, the lowest that surely fits.
 fn settled<'o, 'a>(trials: &Trials<'_, '_>, candidate: &Candidate<'_, 'o, 'a>) -> Option<One<'o, 'a>> {
     let (with_degrees, alone): (Vec<&Choice<'o, 'a>>, Vec<&Choice<'o, 'a>>) =
-        candidate.iter().copied().partition(|choice| 1 < choice.degrees.len());
+        candidate.iter().copied().partition(|choice| choice.has_degrees());
     let mut others: Combination<'o, 'a> =
         alone.iter().flat_map(|choice| choice.degrees.iter().copied()).collect();
     others.sort_by_key(|offer| offer.place);
     match with_degrees.first() {
         Some(choice) => lowest(trials, &others, &choice.degrees),
-        None => trials.one(others),
+        None => sure(trials, others),
     }
+}
+
+/// What became of some remedies together, if that surely fits. Reserved is at least what is requested: where that is too much, even if it
+/// is only off as far as it may be, nothing is replayed.
+fn sure<'o, 'a>(trials: &Trials<'_, '_>, combination: Combination<'o, 'a>) -> Option<One<'o, 'a>> {
+    let recorded = trials.recorded;
+    let limit = recorded.baseline.limit_bytes.map_or(f64::INFINITY, |limit| limit as f64);
+    let most_requested = limit / (1.0 + recorded.error(&combination).unwrap_or(0.0));
+    let one = trials.one(combination, Needed::Fit(most_requested as u64))?;
+    is_sure_figure(&recorded, &one).then_some(one)
 }
 
 /// As many replays are needed for a candidate, at most.
@@ -185,7 +197,12 @@ fn choices<'o, 'a>(
         }
     }
     let has_degrees: Vec<Option<Part>> =
-        all.iter().filter(|choice| 1 < choice.degrees.len()).map(Choice::part).collect();
+        all.iter().filter(|choice| choice.has_degrees()).map(Choice::part).collect();
+    // Few parts of a batch are tried with the degrees of another.
+    let is_of_degrees = |offers: &Combination<'_, '_>| {
+        let part = offers.first().map(|offer| offer.part);
+        part != Some(Part::Batch) && has_degrees.contains(&part)
+    };
     let before = recorded.baseline;
     let best_setting = tried
         .iter()
@@ -197,7 +214,7 @@ fn choices<'o, 'a>(
         let (offers, tried) = one;
         offers.len() == 1
             && !is_of(offers, Part::Settings)
-            && (price(offers).crosses_bus() || !has_degrees.contains(&offers.first().map(|offer| offer.part)))
+            && (price(offers).crosses_bus() || !is_of_degrees(offers))
             && tried.profile != before.profile
             && !recorded.fails(Failed::Bound, one)
     });
@@ -210,11 +227,16 @@ fn choices<'o, 'a>(
     all
 }
 
+fn is_batch(choice: &Choice<'_, '_>) -> bool {
+    choice.part() == Some(Part::Batch)
+}
+
 fn is_of(offers: &Combination<'_, '_>, part: Part) -> bool {
     offers.iter().any(|offer| offer.part == part)
 }
 
-/// Degrees alone, and all twos and threes of different parts.
+/// Degrees alone, and all twos and threes of different parts. Of one of them alone all degrees are tried: with those of another, a batch
+/// in two, four or eight parts.
 fn candidates<'c, 'o, 'a>(choices: &'c [Choice<'o, 'a>]) -> Vec<Candidate<'c, 'o, 'a>> {
     let mut all: Vec<(usize, Candidate<'c, 'o, 'a>)> = vec![(0, Vec::new())];
     let mut at = 0;
@@ -234,5 +256,11 @@ fn candidates<'c, 'o, 'a>(choices: &'c [Choice<'o, 'a>]) -> Vec<Candidate<'c, 'o
     let is_new = |candidate: &Candidate<'_, '_, '_>| {
         1 < candidate.len() || candidate.iter().any(|choice| !choice.is_tried)
     };
-    all.into_iter().map(|(_, candidate)| candidate).filter(is_new).collect()
+    let has_micro_batches = choices.iter().any(|choice| is_batch(choice) && choice.has_degrees());
+    let is_one_search = |candidate: &Candidate<'_, '_, '_>| {
+        let of_batch = candidate.iter().find(|choice| is_batch(choice));
+        let others = candidate.iter().any(|choice| !is_batch(choice) && choice.has_degrees());
+        of_batch.is_none_or(|choice| !has_micro_batches || choice.has_degrees() != others)
+    };
+    all.into_iter().map(|(_, candidate)| candidate).filter(|one| is_new(one) && is_one_search(one)).collect()
 }

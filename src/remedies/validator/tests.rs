@@ -8,8 +8,9 @@ use crate::program::{Run, Workload};
 use crate::remedies::offer::{Effort, Offer, Part};
 use crate::remedies::precondition::Precondition;
 use crate::remedies::predict::predict;
+use crate::remedies::registry::FAMILIES;
 use crate::remedies::scene::Scene;
-use crate::remedies::tried::Tried;
+use crate::remedies::tried::{Needed, Tried};
 use crate::remedies::wanted::Wish;
 use crate::simulator::{Device, Program, Subject};
 
@@ -87,6 +88,35 @@ fn a_batch_of_one_sample_is_not_split() {
     assert_eq!(offers(&with_input_shape(trained(), [1, MIB / 4])), (false, true));
 }
 
+#[test]
+fn a_batch_is_split_down_to_single_samples() {
+    let degrees = |snapshot: &Snapshot| {
+        on_scene(snapshot, |scene| {
+            let all: Vec<Offer<'_>> = FAMILIES.iter().flat_map(|family| (family.offers)(scene)).collect();
+            let of_batch = all.iter().filter(|offer| offer.id == "micro-batch");
+            of_batch.map(|offer| offer.price.passes).collect::<Vec<u32>>()
+        })
+    };
+    assert_eq!(degrees(&with_input_shape(trained(), [16, MIB / 64])), [2, 3, 4, 6, 8, 16]);
+    assert_eq!(degrees(&with_input_shape(trained(), [4, MIB / 16])), [2, 4]);
+    // A MiB of input is no three samples of the same size.
+    assert_eq!(degrees(&trained()), [2, 4, 8]);
+}
+
+#[test]
+fn what_cannot_fit_is_not_replayed() {
+    on_scene(&trained(), |scene| {
+        let program = Program::recorded(scene.run.timeline);
+        let baseline = Tried::recorded(scene, &program);
+        let offer = without(scene, Part::Checkpoints, Category::Activation);
+        let tried = |needed| Tried::of(scene, &program, &baseline, &[&offer], needed);
+        let requested = tried(Needed::Figures).expect("its figures are needed").figures.peak_requested;
+        assert!(tried(Needed::Fit(requested)).is_some() && tried(Needed::Fit(requested - 1)).is_none());
+        let never = |_: &Device| panic!("it is not replayed");
+        assert!(Needed::Fit(requested - 1).outcome(requested, &scene.device, &never).is_none());
+    });
+}
+
 /// An offer that leaves out what is of a category.
 fn without<'a>(scene: &'a Scene<'_>, part: Part, category: Category) -> Offer<'a> {
     let precondition = Precondition::new("there is some");
@@ -102,7 +132,8 @@ fn only_what_changes_parameters_may_go_below_them() {
         let baseline = Tried::recorded(scene, &program);
         let is_possible = |part, category| {
             let offer = without(scene, part, category);
-            is_possible(&Tried::of(scene, &program, &baseline, &[&offer]))
+            Tried::of(scene, &program, &baseline, &[&offer], Needed::Figures)
+                .is_some_and(|tried| is_possible(&tried))
         };
         assert!(is_possible(Part::Precision, Category::Parameter));
         assert!(is_possible(Part::Place, Category::Parameter));

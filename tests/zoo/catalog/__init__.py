@@ -2,9 +2,9 @@
 
 from catalog import language, own, vision
 from catalog.base import Base
-from catalog.variants import variants_of
+from catalog.variants import in_parts, variants_of
 
-__all__ = ["Base", "all_bases", "variants_of"]
+__all__ = ["Base", "all_bases", "in_parts", "variants_of"]
 
 
 def all_bases():

@@ -25,11 +25,16 @@ OTHER_OPTIMIZERS = {
 
 def batches(base):
     """A half, a quarter and an eighth of the batch, with as many more of them for a step."""
-    batch, parts = base.options["batch"], base.options.get("accumulate", 1)
     for name, share in (("half-batch", 2), ("quarter-batch", 4), ("eighth-batch", 8)):
-        if batch % share == 0:
-            kept = base.options.get("evaluation_batch", batch)
-            yield name, {"batch": batch // share, "accumulate": parts * share, "evaluation_batch": kept}
+        if base.options["batch"] % share == 0:
+            yield name, in_parts(base, share)
+
+
+def in_parts(base, count):
+    """The batch of training in so many parts, with as many more of them for a step."""
+    batch, parts = base.options["batch"], base.options.get("accumulate", 1)
+    kept = base.options.get("evaluation_batch", batch)
+    return {"batch": -(-batch // count), "accumulate": parts * count, "evaluation_batch": kept}
 
 
 def of_both(base):
