@@ -1,6 +1,7 @@
 //! `oomscope diff`.
 
 use super::failure::Failure;
+use super::keep::kept;
 use super::loading;
 use super::output::{Destination, DocumentFormat};
 use super::select::{Opened, RulesFile, Selected, Sides};
@@ -9,8 +10,8 @@ use crate::analysis::comparison::{Side, compare};
 use crate::export::page_colors;
 use crate::model::{DeviceId, Timeline};
 use crate::program::{Run, Workload};
-use crate::remedies::{Scene, Wanted, Wish, predict, predict_all_while};
-use crate::report::{self, ComparisonReport, Promises};
+use crate::remedies::{Prediction, Scene, Wanted, Wish, predict, predict_all_while};
+use crate::report::{self, ComparisonReport, Promise, Promises};
 use crate::simulator::Subject;
 use clap::Args;
 use std::io::Write;
@@ -124,7 +125,7 @@ fn with_report(
         files: [&names[0], &names[1]],
         sides: [&sides[0], &sides[1]],
         comparison: &comparison,
-        promises: &promises(args, &sides),
+        promises: &promises(args, &opened[0], &sides),
         top: args.top,
     };
     answer(&report)
@@ -134,25 +135,43 @@ fn wanted(text: &str) -> Result<Wanted, String> {
     Wanted::parse(text).map_err(|error| error.to_string())
 }
 
-/// What the fixes of A promised: of the one that is named or, where A failed and B is another run that did not, of all.
-fn promises(args: &DiffArgs, [a, b]: &[Side<'_>; 2]) -> Promises {
+/// What the fixes of A promised, as it was kept or as it is told now: of the one that is named or, where A failed and B is another run
+/// that did not, of all.
+fn promises(args: &DiffArgs, recording: &Opened<'_>, [a, b]: &[Side<'_>; 2]) -> Promises {
     let Side { snapshot, timeline, attribution, .. } = *a;
     let has_failed = |side: &Side<'_>| !side.timeline.ooms.is_empty();
     let is_asked = args.fix.is_some() || (args.b.is_some() && has_failed(a) && !has_failed(b));
     if !is_asked || [a, b].iter().any(|side| !can_be_simulated(side.timeline)) {
         return Promises::default();
     }
+    if let Some(promises) = kept_promises(args, recording, timeline) {
+        return promises;
+    }
     let workload = Workload::of(Run { snapshot, timeline, attribution });
+    let made_now = |fixes: Vec<Prediction>, are_named| Promises {
+        fixes: fixes.into_iter().map(Promise::from).collect(),
+        are_named,
+        kept: None,
+    };
     let Some(only) = args.fix.clone() else {
         let found = predict_all_while(&workload, None, &|_, _| true);
-        let fixes = found.map(|found| found.remedies).unwrap_or_default();
-        return Promises { fixes, are_named: false };
+        return made_now(found.map(|found| found.remedies).unwrap_or_default(), false);
     };
     let subject = Subject::new(snapshot, timeline);
     let wish = Wish::from(vec![only]);
     let found =
         Scene::with_whole_step(&workload, &subject, None, |scene| predict(scene, &wish, &|_, _| true));
-    Promises { fixes: found.remedies, are_named: true }
+    made_now(found.remedies, true)
+}
+
+/// What was kept beside A, with the fix that is named if one is.
+fn kept_promises(args: &DiffArgs, recording: &Opened<'_>, timeline: &Timeline) -> Option<Promises> {
+    let (path, found) = kept(recording, timeline)?;
+    let named = args.fix.as_ref().map(Wanted::to_string);
+    let is_asked = |promise: &Promise| named.as_ref().is_none_or(|id| promise.id == *id);
+    let fixes: Vec<Promise> = found.promises.into_iter().filter(is_asked).collect();
+    let kept = Some((path.display().to_string(), found.oomscope));
+    (!fixes.is_empty()).then_some(Promises { fixes, are_named: named.is_some(), kept })
 }
 
 fn can_be_simulated(timeline: &Timeline) -> bool {

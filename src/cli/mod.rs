@@ -10,6 +10,7 @@ mod diff;
 mod explain;
 mod export;
 mod failure;
+mod keep;
 mod licenses;
 mod live;
 mod loading;

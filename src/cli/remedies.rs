@@ -1,6 +1,7 @@
 //! `oomscope fixes`.
 
 use super::failure::Failure;
+use super::keep;
 use super::output::{Destination, TextOrJson};
 use super::select::{Capacity, OneDevice, Opened, Source};
 use super::stderr;
@@ -30,6 +31,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
   oomscope fixes oom.pickle
   oomscope fixes run.pickle --capacity 40GiB --allow work
   oomscope fixes run.pickle --all
+  oomscope fixes oom.pickle --keep                             for 'oomscope diff oom.pickle fixed.pickle'
   oomscope fixes run.pickle --only sgd,sgd+set:expandable_segments=True --format json
 
 Each change that applies is tried: the recorded requests are changed as it changes them, and go through a
@@ -50,6 +52,9 @@ pub(super) struct RemediesArgs {
     /// List all fixes that apply, not only the best few. In recordings of more than a million events, they are tried only then
     #[arg(long)]
     all: bool,
+    /// Keep what is promised in FILE.fixes.json, beside the recording, where 'oomscope diff' finds it
+    #[arg(long)]
+    keep: bool,
     /// In the JSON, how much is requested over time
     #[arg(long)]
     curve: bool,
@@ -115,6 +120,9 @@ pub(super) fn write(
     match args.format {
         TextOrJson::Text => report::remedies_text(out, &report)?,
         TextOrJson::Json => report::remedies_json(out, &report)?,
+    }
+    if args.keep {
+        keep::keep(recording, &RemediesReport { has_curves: false, ..report })?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `oomscope report`.
 
 use super::failure::Failure;
+use super::keep::keep;
 use super::message::oom_message;
 use super::output::DocumentFormat;
 use super::ranks;
@@ -16,7 +17,8 @@ use crate::notes::{MAX_FILE_BYTES, Note, NotesFile, read_notes};
 use crate::program::{Run, Workload};
 use crate::remedies::{Predictions, Progress, predict_all_while};
 use crate::report::ranks as words;
-use crate::report::{Document, PageParts, ReportInput, TextDetail};
+use crate::report::{Document, PageParts, RemediesReport, ReportInput, TextDetail};
+use crate::simulator::Subject;
 use crate::{report, units};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -51,6 +53,9 @@ pub(super) struct ReportArgs {
     /// As text: all figures, evidence, advice and limits. The other formats have them in any case
     #[arg(long)]
     verbose: bool,
+    /// Keep what fixes promise in FILE.fixes.json, beside the recording, where 'oomscope diff' finds it
+    #[arg(long, conflicts_with = "no_remedies")]
+    keep: bool,
     /// Output file, overwritten if it exists. Without it, or as '-', standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -77,6 +82,7 @@ impl ReportArgs {
             format: DocumentFormat::Text,
             left_out: LeftOut::default(),
             verbose: false,
+            keep: false,
             output: None,
             target: Target::default(),
             capacity,
@@ -185,6 +191,9 @@ fn contents(
         diagnose_workload(&workload, request).map_err(|error| no_moment(recording.file, error))?;
     let predict = || predict_all_while(&workload, args.capacity.bytes, progress);
     let remedies = (!args.left_out.no_remedies).then(predict).flatten();
+    if args.keep {
+        keep_promises(args, recording, timeline, remedies.as_ref())?;
+    }
     let modules = module_table(snapshot, timeline, &attribution, selected.moment);
     let notes = if args.left_out.no_notes { Vec::new() } else { notes_about(recording) };
     let input = ReportInput {
@@ -211,6 +220,31 @@ fn contents(
         }
     }
     Ok(out)
+}
+
+/// Keep what fixes promise beside the recording.
+fn keep_promises(
+    args: &ReportArgs,
+    recording: &Opened<'_>,
+    timeline: &Timeline,
+    predictions: Option<&Predictions>,
+) -> Result<(), Failure> {
+    let Some(predictions) = predictions else {
+        stderr::notice("no trace of a GPU's allocator to change, so that nothing is promised or kept");
+        return Ok(());
+    };
+    let snapshot = &recording.snapshot;
+    let report = RemediesReport {
+        file: &recording.file.display().to_string(),
+        snapshot,
+        timeline,
+        fidelity: Subject::new(snapshot, timeline).fidelity(),
+        is_capacity_given: args.capacity.bytes.is_some(),
+        predictions,
+        has_all: true,
+        has_curves: false,
+    };
+    keep(recording, &report)
 }
 
 /// The notes beside the recording, as far as they can be read.

@@ -34,7 +34,7 @@ pub use folder::{FolderEntry, FolderListing};
 pub use job::{LoadJob, LoadOutcome};
 pub use many::{ManyProgress, load_each};
 pub use max_memory::set_max_memory;
-pub use notes_file::{NOTES_SUFFIX, notes_beside, other_notes_beside, read_text};
+pub use notes_file::{NOTES_SUFFIX, fixes_beside, notes_beside, other_notes_beside, read_text};
 pub use progress::Progress;
 pub use regular_file::{MAX_RULES_BYTES, open_regular, read_small, text_of};
 pub use rules_file::{RULES_FILE, rules_nearby};

@@ -1,4 +1,4 @@
-//! The file of notes beside a recording: its name, and reading its text.
+//! Files beside a recording: their names, and reading their text.
 
 use super::utf8::Utf8;
 use std::fs::File;
@@ -16,6 +16,11 @@ pub fn notes_beside(recording: &Path) -> PathBuf {
 /// The file of notes where the first one must stay as it is.
 pub fn other_notes_beside(recording: &Path) -> PathBuf {
     with_suffix(recording, ".2.oomscope.toml")
+}
+
+/// The file of what fixes promise beside a recording: `run.pickle.fixes.json`.
+pub fn fixes_beside(recording: &Path) -> PathBuf {
+    with_suffix(recording, ".fixes.json")
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -18,6 +18,7 @@ mod gate;
 mod headline;
 mod iterations;
 mod json;
+mod kept;
 mod live;
 mod modules;
 mod notes;
@@ -62,6 +63,7 @@ pub use gate::{GateLine, gate_markdown, gate_text};
 pub use headline::{caption_lines, headline, moment_name, moment_text, when_text};
 pub use iterations::{ITERATION_COLUMNS, iteration_cells, iteration_name, iteration_phases, iterations_csv};
 pub use json::write_text as write_json_text;
+pub use kept::{KeptError, KeptPromises, MAX_PROMISES_BYTES, Promise, RecordingMark, kept_promises};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use modules::{
     main_module_rows, module_calls_text, module_cells, module_columns, module_indent, module_label,
@@ -72,8 +74,8 @@ pub use prices::price_text;
 pub use projection::projection_lines;
 pub use projection_parts::projection_text;
 pub use remedies::{
-    RemediesReport, largest_batch_line, remedies_headline, remedies_json, remedies_text, remedy_basis,
-    remedy_change, remedy_fits, without_effect_line, yes_or_no,
+    RemediesReport, largest_batch_line, recording_mark, remedies_headline, remedies_json, remedies_text,
+    remedy_basis, remedy_change, remedy_fits, without_effect_line, yes_or_no,
 };
 pub use series::{DeviceSeries, series_json};
 pub use settings::non_default_settings;

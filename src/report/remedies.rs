@@ -3,6 +3,7 @@
 use super::damage::DamageRecord;
 use super::fits::{FitWords, fit_words};
 use super::json;
+use super::kept::{RecordingMark, SCHEMA, VERSION};
 use super::position::turn_text;
 use super::prices::{PriceRecord, price_text};
 use super::projection::{ProjectionRecord, projection_lines, projection_record};
@@ -12,14 +13,11 @@ use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
 use crate::model::{Snapshot, Timeline};
 use crate::projection::Turn;
-use crate::remedies::{Figures, Postponed, Precondition, Prediction, Predictions, Trust};
+use crate::remedies::{Attributed, Figures, Postponed, Precondition, Prediction, Predictions, Trust};
 use crate::simulator::{Fidelity, Profile, Until};
 use crate::units;
 use serde::Serialize;
 use std::io::{self, Write};
-
-/// The version of the JSON; it changes when a key changes its meaning.
-const VERSION: u32 = 1;
 
 /// The remedies for one device's recording.
 #[derive(Debug)]
@@ -46,9 +44,12 @@ pub struct RemediesReport<'a> {
 struct Record<'a> {
     schema: &'static str,
     version: u32,
+    oomscope: &'static str,
     file: &'a str,
     device: i64,
     capacity: Option<u64>,
+    recorded_events: u32,
+    recorded_peak: i64,
     recorded_oom: Option<u32>,
     fidelity: FidelityRecord,
     projection: Option<ProjectionRecord>,
@@ -164,12 +165,23 @@ pub(super) fn remedy_json(remedy: &Prediction, until: Until) -> serde_json::Valu
     serde_json::to_value(record(remedy, until)).unwrap_or_default()
 }
 
+/// What tells a device's recording from others.
+pub fn recording_mark(timeline: &Timeline) -> RecordingMark {
+    RecordingMark {
+        device: timeline.device.0,
+        recorded_events: timeline.events.len() as u32,
+        recorded_peak: timeline.active.peak().1,
+        recorded_oom: timeline.ooms.last().map(|oom| oom.event.0),
+    }
+}
+
 /// Write remedies as one JSON record; sizes are in bytes.
 pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Result<()> {
     let (predictions, until) = (report.predictions, report.predictions.until);
     let Figures { peak_requested, peak_allocated, peak_reserved } = predictions.baseline;
     let (projection, not_projected) = projection_record(predictions.projected);
-    let recorded = report.timeline.events.len() as u32;
+    let RecordingMark { device, recorded_events: recorded, recorded_peak, recorded_oom } =
+        recording_mark(report.timeline);
     let recorded_events = predictions.projected.map_or(recorded, |course| course.from.0);
     let curve = |profile| {
         let requested = Profile::highest(profile);
@@ -177,12 +189,15 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
         report.has_curves.then_some(CurveRecord { events, recorded_events, requested })
     };
     let record = Record {
-        schema: "oomscope-remedies",
+        schema: SCHEMA,
         version: VERSION,
+        oomscope: env!("CARGO_PKG_VERSION"),
         file: report.file,
-        device: report.timeline.device.0,
+        device,
         capacity: predictions.capacity,
-        recorded_oom: report.timeline.ooms.last().map(|oom| oom.event.0),
+        recorded_events: recorded,
+        recorded_peak,
+        recorded_oom,
         fidelity: FidelityRecord { events: report.fidelity.events, identical: report.fidelity.identical },
         projection,
         not_projected,
@@ -402,14 +417,19 @@ pub fn remedy_change(before: u64, after: u64) -> String {
 
 /// How sure a prediction is, in a few words.
 pub fn remedy_basis(remedy: &Prediction) -> String {
-    let mut words = match (remedy.basis, remedy.error) {
+    basis_text(remedy.basis, remedy.error, remedy.attribution)
+}
+
+/// The same of its parts.
+pub(super) fn basis_text(basis: Trust, error: Option<f64>, attribution: Attributed) -> String {
+    let mut words = match (basis, error) {
         (Trust::Bound, _) => "a bound".to_owned(),
         (Trust::Simulated, Some(error)) if 0.0 < error => {
             format!("simulated, {}", stated_error(error))
         }
         (Trust::Simulated, _) => "simulated".to_owned(),
     };
-    if remedy.attribution == crate::remedies::Attributed::Inferred {
+    if attribution == Attributed::Inferred {
         words.push_str(", purpose inferred");
     }
     words
@@ -438,7 +458,7 @@ fn bytes(count: u64) -> String {
 #[cfg(test)]
 pub(super) mod fixture {
     use super::*;
-    use crate::remedies::{Attributed, Effort, Price};
+    use crate::remedies::{Effort, Price};
 
     /// A prediction without figures.
     pub(in crate::report) fn prediction(id: &str) -> Prediction {

@@ -1,6 +1,6 @@
 //! Plans against all that could be done: nothing that fits is cheaper than what `oomscope fixes` names.
 
-use crate::support::{json, root, sample};
+use crate::support::{json, root, run, sample};
 use serde_json::Value;
 
 /// As many fixes together are tried, at most.
@@ -167,6 +167,55 @@ fn what_a_fix_promised_is_set_against_what_was_taken() {
     let one_file = root().join("tests/data/promise_oom.pickle.gz").display().to_string();
     let of_moments = json(["diff", &one_file, "--at-a", "1", "--at-b", "peak", "--format", "json"]);
     assert_eq!(of_moments["promises"], Value::Array(Vec::new()), "no other run");
+}
+
+#[test]
+fn promises_are_kept_beside_the_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [before, after] = ["promise_oom", "promise_kept"].map(|name| {
+        let name = format!("{name}.pickle.gz");
+        let copy = folder.path().join(&name);
+        std::fs::copy(root().join("tests/data").join(&name), &copy).expect("it is copied");
+        copy
+    });
+    let [a, b] = [&before, &after].map(|path| path.display().to_string());
+    let diff = |more: &[&str]| {
+        let args = ["diff", &a, &b, "--format", "json"];
+        json(args.into_iter().chain(more.iter().copied()))["promises"].as_array().expect("a list").clone()
+    };
+    let told_now = diff(&[]);
+    assert!(told_now.iter().all(|promise| promise["was_kept"] == false));
+    let beside = folder.path().join("promise_oom.pickle.gz.fixes.json");
+    assert!(!beside.exists(), "nothing is written unasked");
+    for command in ["fixes", "report"] {
+        json([command, &a, "--keep", "--format", "json"]);
+        let kept = diff(&[]);
+        let figures = |all: &[Value]| {
+            let figures = |promise: &Value| (promise["id"].clone(), promise["peak_requested"].clone());
+            all.iter().map(figures).collect::<Vec<_>>()
+        };
+        assert!(kept.iter().all(|promise| promise["was_kept"] == true), "{command}");
+        assert_eq!(figures(&kept), figures(&told_now), "{command}");
+        std::fs::remove_file(&beside).expect("it was written");
+    }
+    // What was kept counts, not what would be said today.
+    json(["fixes", &a, "--keep", "--format", "json"]);
+    let text = std::fs::read_to_string(&beside).expect("it was written");
+    let mut said: Value = serde_json::from_str(&text).expect("JSON");
+    let half = said["remedies"].as_array_mut().expect("a list").iter_mut();
+    half.filter(|fix| fix["id"] == "checkpoint-half").for_each(|fix| fix["peak_requested"] = 1.into());
+    std::fs::write(&beside, said.to_string()).expect("it is written");
+    let named = diff(&["--fix", "checkpoint-half"]);
+    assert_eq!((&named[0]["peak_requested"], &named[0]["kept"]), (&1.into(), &false.into()));
+    // A file about another recording, or of another program, is none.
+    said["recorded_events"] = 1.into();
+    for other in [said.to_string(), "mine".to_owned()] {
+        std::fs::write(&beside, &other).expect("it is written");
+        assert!(diff(&[]).iter().all(|promise| promise["was_kept"] == false));
+    }
+    let refused = run(["fixes", &a, "--keep"]);
+    assert!(!refused.status.success());
+    assert_eq!(std::fs::read_to_string(&beside).expect("it stays"), "mine");
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub use tables::side_text;
 pub use text::comparison_text;
 
 use crate::analysis::comparison::{Comparison, Side};
-use crate::remedies::Prediction;
+use crate::report::Promise;
 
 /// A comparison, and the names of what is compared.
 #[derive(Clone, Copy)]
@@ -42,8 +42,10 @@ pub struct ComparisonReport<'a> {
 /// What was promised of A.
 #[derive(Debug, Default)]
 pub struct Promises {
-    /// The fixes, with what was predicted of them.
-    pub fixes: Vec<Prediction>,
+    /// What was promised of each fix.
+    pub fixes: Vec<Promise>,
     /// Whether they were named, as those that made B of A.
     pub are_named: bool,
+    /// The file in which they were kept, and the version of the program that made them; `None` where they were made now.
+    pub kept: Option<(String, String)>,
 }

@@ -2,14 +2,12 @@
 
 use super::ComparisonReport;
 use super::titled::{TitledTable, number, part, text};
-use crate::remedies::{Prediction, Trust};
+use crate::remedies::Trust;
+use crate::report::Promise;
 use crate::report::diagnosis::Cell;
-use crate::report::remedies::remedy_basis;
+use crate::report::remedies::basis_text;
 use crate::units;
 use serde::Serialize;
-
-/// As many promises are listed, at most, where none is named: those that come nearest to what B took.
-const MOST: usize = 5;
 
 /// A promise, and what came of it.
 #[derive(Serialize)]
@@ -17,6 +15,7 @@ pub(super) struct PromiseRecord {
     id: String,
     title: String,
     is_named: bool,
+    was_kept: bool,
     peak_requested: u64,
     peak_reserved: u64,
     error: Option<f64>,
@@ -31,17 +30,18 @@ pub(super) struct PromiseRecord {
 pub(super) fn promises(report: &ComparisonReport<'_>) -> Vec<PromiseRecord> {
     let took = report.comparison.figures[1];
     let failed = !report.sides[1].timeline.ooms.is_empty();
-    let far = |fix: &&Prediction| took.peak.1.abs_diff(signed(fix.figures.peak_requested));
+    let far = |fix: &&Promise| took.peak.1.abs_diff(signed(fix.peak_requested));
     // A bound promises nothing.
-    let is_told = |fix: &&Prediction| report.promises.are_named || fix.basis == Trust::Simulated;
-    let mut fixes: Vec<&Prediction> = report.promises.fixes.iter().filter(is_told).collect();
+    let is_told = |fix: &&Promise| report.promises.are_named || fix.basis == Trust::Simulated;
+    let mut fixes: Vec<&Promise> = report.promises.fixes.iter().filter(is_told).collect();
     fixes.sort_by_key(far);
-    let record = |fix: &Prediction| PromiseRecord {
+    let record = |fix: &Promise| PromiseRecord {
         id: fix.id.clone(),
         title: fix.title.clone(),
         is_named: report.promises.are_named,
-        peak_requested: fix.figures.peak_requested,
-        peak_reserved: fix.figures.peak_reserved,
+        was_kept: report.promises.kept.is_some(),
+        peak_requested: fix.peak_requested,
+        peak_reserved: fix.peak_reserved,
         error: fix.error,
         fits: fix.fits,
         took_requested: took.peak.1,
@@ -54,8 +54,8 @@ pub(super) fn promises(report: &ComparisonReport<'_>) -> Vec<PromiseRecord> {
 
 /// Whether a program took as much as was promised, as far as that may be off, and did not fail if it was said to fit; `None` where
 /// nothing was promised.
-fn is_kept(fix: &Prediction, took: i64, failed: bool) -> Option<bool> {
-    let promised = signed(fix.figures.peak_requested);
+fn is_kept(fix: &Promise, took: i64, failed: bool) -> Option<bool> {
+    let promised = signed(fix.peak_requested);
     let off = took.abs_diff(promised) as f64;
     let error = fix.error.filter(|_| fix.basis == Trust::Simulated)?;
     // Whole bytes of allocations are rounded up where their sizes are scaled.
@@ -71,28 +71,40 @@ fn signed(bytes: u64) -> i64 {
 pub(super) fn table(report: &ComparisonReport<'_>) -> Option<TitledTable> {
     let all = promises(report);
     let took = all.first()?.took_requested;
-    let most = if report.promises.are_named { all.len() } else { MOST };
+    let is_named = report.promises.are_named;
+    // Most of many changes were not made: that B is not as they promise says nothing against them.
+    let words = |kept: Option<bool>| match kept {
+        None => "a bound",
+        Some(true) if is_named => "kept",
+        Some(false) if is_named => "not kept",
+        Some(true) => "as promised",
+        Some(false) => "",
+    };
     let row = |promise: &PromiseRecord| {
         let fix = report.promises.fixes.iter().find(|fix| fix.id == promise.id);
         let change = took.saturating_sub(signed(promise.peak_requested));
         let share = 100.0 * change as f64 / promise.peak_requested.max(1) as f64;
-        let kept = promise.kept.map_or("a bound", |kept| if kept { "kept" } else { "not kept" });
         vec![
             Cell::Plain(promise.id.clone()),
             Cell::Number(units::bytes(signed(promise.peak_requested))),
-            Cell::Plain(fix.map(remedy_basis).unwrap_or_default()),
+            Cell::Plain(fix.map(|fix| basis_text(fix.basis, fix.error, fix.attribution)).unwrap_or_default()),
             Cell::Number(if promise.failed { "failed".to_owned() } else { units::bytes(took) }),
             Cell::Number(if promise.failed { String::new() } else { format!("{share:+.1} %") }),
-            Cell::Plain(kept.to_owned()),
+            Cell::Plain(words(promise.kept).to_owned()),
         ]
     };
-    let rows = all.iter().take(most).map(row).collect();
+    let rows = all.iter().map(row).collect();
     let columns =
         vec![text("fix"), number("promised"), text("as"), number("B took"), number("off"), text("")];
-    let remark = if report.promises.are_named {
-        "Peaks of requested bytes."
+    let mut remark = "Peaks of requested bytes".to_owned();
+    remark.push_str(if is_named {
+        "."
     } else {
-        "Peaks of requested bytes, the nearest first. Which change was made does not show: name it with --fix."
-    };
-    Some(part("What the fixes of A promised", columns, rows, Some(remark.to_owned())))
+        ", the nearest first. Which change was made does not show: name it with --fix."
+    });
+    if let Some((file, version)) = &report.promises.kept {
+        let file = units::printable(file);
+        remark.push_str(&format!(" As kept in {file} by oomscope {version}."));
+    }
+    Some(part("What the fixes of A promised", columns, rows, Some(remark)))
 }
