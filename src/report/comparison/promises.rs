@@ -96,15 +96,15 @@ pub(super) fn table(report: &ComparisonReport<'_>) -> Option<TitledTable> {
     let rows = all.iter().map(row).collect();
     let columns =
         vec![text("fix"), number("promised"), text("as"), number("B took"), number("off"), text("")];
-    let mut remark = "Peaks of requested bytes".to_owned();
-    remark.push_str(if is_named {
-        "."
+    let order = if is_named {
+        ""
     } else {
-        ", the nearest first. Which change was made does not show: name it with --fix."
+        ", the nearest first. Which change was made does not show: name it with --fix"
+    };
+    let kept = report.promises.kept.as_ref();
+    let source = kept.map_or_else(String::new, |(file, version)| {
+        format!(" As kept in {} by oomscope {version}.", units::printable(file))
     });
-    if let Some((file, version)) = &report.promises.kept {
-        let file = units::printable(file);
-        remark.push_str(&format!(" As kept in {file} by oomscope {version}."));
-    }
+    let remark = format!("Peaks of requested bytes{order}.{source}");
     Some(part("What the fixes of A promised", columns, rows, Some(remark)))
 }
