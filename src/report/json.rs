@@ -47,6 +47,10 @@ struct Printable(PrettyFormatter<'static>);
 
 impl Formatter for Printable {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        // Most texts have nothing of it: control characters below DEL never come here.
+        if fragment.is_ascii() && !fragment.as_bytes().contains(&0x7f) {
+            return out.write_all(fragment.as_bytes());
+        }
         let mut rest = fragment;
         while let Some((at, c)) = rest.char_indices().find(|&(_, c)| units::is_unprintable(c)) {
             out.write_all(&rest.as_bytes()[..at])?;
