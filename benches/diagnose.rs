@@ -1,17 +1,14 @@
 //! How long a whole diagnosis takes: categories and iterations included, loading not.
 //!
 //! ```text
-//! cargo bench --bench diagnose
-//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench diagnose -- file
+//! cargo bench -p oomscope-benches --bench diagnose
+//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench -p oomscope-benches --bench diagnose -- file
 //! ```
 
-#[expect(dead_code, reason = "not every bench uses all of it")]
-mod support;
-
 use criterion::{Criterion, criterion_group, criterion_main};
-use oomscope::analysis::{Attribution, UserRules};
-use oomscope::diagnosis::{DiagnosisRequest, diagnose};
-use oomscope::model::Snapshot;
+use oomscope_analysis::{Attribution, UserRules};
+use oomscope_diagnosis::{DiagnosisRequest, diagnose};
+use oomscope_model::Snapshot;
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -29,9 +26,9 @@ fn measure(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
 }
 
 fn benches(c: &mut Criterion) {
-    measure(c, "frag_oom", &support::read(&support::sample("frag_oom.pickle")));
-    if let Some(path) = support::large_file() {
-        measure(c, "file", &support::read(&path));
+    measure(c, "frag_oom", &oomscope_benches::read(&oomscope_benches::sample("frag_oom.pickle")));
+    if let Some(path) = oomscope_benches::large_file() {
+        measure(c, "file", &oomscope_benches::read(&path));
     }
 }
 

@@ -1,18 +1,16 @@
 //! How long the exact picture of a view takes, at 1920 × 1080.
 //!
 //! ```text
-//! cargo bench --bench draw
-//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench draw -- large
+//! cargo bench -p oomscope-benches --bench draw
+//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench -p oomscope-benches --bench draw -- large
 //! ```
 
-mod support;
-
 use criterion::{Criterion, criterion_group, criterion_main};
-use oomscope::draw::{Axis, BandColors, Blocks, ColorBy, Coloring, Palette, TimelineRaster, View};
-use oomscope::model::{Snapshot, Timeline};
+use oomscope_benches::{large_file, many_live, read, sample};
+use oomscope_draw::{Axis, BandColors, Blocks, ColorBy, Coloring, Palette, TimelineRaster, View};
+use oomscope_model::{Snapshot, Timeline};
 use std::hint::black_box;
 use std::sync::Arc;
-use support::{large_file, many_live, read, sample};
 
 const SIZE_PX: [usize; 2] = [1920, 1080];
 

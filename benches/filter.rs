@@ -1,17 +1,15 @@
 //! The speed of queries about allocations and about events.
 //!
 //! ```text
-//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench filter
+//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench -p oomscope-benches --bench filter
 //! ```
 
-mod support;
-
 use criterion::{Criterion, criterion_group, criterion_main};
-use oomscope::analysis::UserRules;
-use oomscope::analysis::filter::{EventQuery, EventSearch, Filter, Matches, Prepared, Vocabulary};
-use oomscope::model::Moment;
+use oomscope_analysis::UserRules;
+use oomscope_analysis::filter::{EventQuery, EventSearch, Filter, Matches, Prepared, Vocabulary};
+use oomscope_benches::{large_file, many_live, read, sample};
+use oomscope_model::Moment;
 use std::hint::black_box;
-use support::{large_file, many_live, read, sample};
 
 /// Something of every kind: per allocation, per stack, per context, at the cursor.
 const QUERIES: [&str; 6] = [

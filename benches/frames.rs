@@ -2,23 +2,20 @@
 //! how long the first picture and the exact picture of a new view take.
 //!
 //! ```text
-//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench frames
+//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench -p oomscope-benches --bench frames
 //! ```
 //!
 //! Without a large file, a bundled sample stands in. Frames are laid out and tessellated; handing
 //! them to the graphics card is not part of the figures.
 
-#[expect(dead_code, reason = "not every bench uses all of it")]
-mod support;
-
 use eframe::egui::{
     Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2, pos2,
 };
-use oomscope::app::headless::Headless;
+use oomscope_app::headless::Headless;
+use oomscope_benches::{large_file, sample};
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use support::{large_file, sample};
 
 const SIZE: [f32; 2] = [1920.0, 1080.0];
 

@@ -1,23 +1,20 @@
 //! How fast a snapshot is loaded, and how fast the finished model answers.
 //!
 //! ```text
-//! cargo bench --bench load
-//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench load -- load
+//! cargo bench -p oomscope-benches --bench load
+//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench -p oomscope-benches --bench load -- load
 //! ```
 //!
 //! `examples/scale.rs` writes large files; `examples/measure.rs` measures one load with its memory.
 
-#[expect(dead_code, reason = "not every bench uses all of it")]
-mod support;
-
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use oomscope::analysis::device_stats;
-use oomscope::model::{Moment, Timeline};
+use oomscope_analysis::device_stats;
+use oomscope_benches::{large_file, read, sample};
+use oomscope_model::{Moment, Timeline};
 use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
-use support::{large_file, read, sample};
 
 fn load_file(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, path: &Path) {
     let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());

@@ -1,17 +1,17 @@
 //! How long one step of the cursor takes in the segment map.
 //!
 //! ```text
-//! cargo bench --bench segments
-//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench segments -- file
+//! cargo bench -p oomscope-benches --bench segments
+//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench -p oomscope-benches --bench segments -- file
 //! ```
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use oomscope::analysis::SegmentIndex;
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::{
+use oomscope_analysis::SegmentIndex;
+use oomscope_model::{
     Action, Anchor, DeviceId, Event, EventTable, Moment, PoolKey, SegmentTable, Snapshot, Timeline,
     TimelineInput,
 };
+use oomscope_snapshot::load::{Input, Progress, load};
 use std::hint::black_box;
 use std::io::Write as _;
 use std::path::PathBuf;

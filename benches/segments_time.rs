@@ -1,25 +1,22 @@
 //! How long pictures of segments over time take, at 1920 × 1080.
 //!
 //! ```text
-//! cargo bench --bench segments_time
-//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench segments_time -- large
+//! cargo bench -p oomscope-benches --bench segments_time
+//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench -p oomscope-benches --bench segments_time -- large
 //! ```
 
-#[expect(dead_code, reason = "not every bench uses all of it")]
-mod support;
-
 use criterion::{Criterion, criterion_group, criterion_main};
-use oomscope::analysis::{RowOrder, SegmentRows};
-use oomscope::draw::{
+use oomscope_analysis::{RowOrder, SegmentRows};
+use oomscope_benches::{large_file, read, sample};
+use oomscope_draw::{
     Axis, BandColors, Blocks, ColorBy, Coloring, Expanded, Palette, RowHeights, RowLayout, SegmentStack,
     SegmentTimelineRaster, SegmentTimelineScene, TimelineRaster, View,
 };
-use oomscope::model::{
+use oomscope_model::{
     Action, Anchor, DeviceId, Event, EventTable, SegmentTable, Snapshot, Timeline, TimelineInput,
 };
 use std::hint::black_box;
 use std::sync::Arc;
-use support::{large_file, read, sample};
 
 const SIZE_PX: [usize; 2] = [1920, 1080];
 

@@ -2,12 +2,12 @@
 //! setting, and a sweep.
 //!
 //! ```text
-//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench simulate
+//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench -p oomscope-benches --bench simulate
 //! ```
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use oomscope::load::{Input, Progress, load};
-use oomscope::simulator::{Settings, Subject, sweep, useful_settings};
+use oomscope_simulator::{Settings, Subject, sweep, useful_settings};
+use oomscope_snapshot::load::{Input, Progress, load};
 use std::hint::black_box;
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ const CONFS: [&str; 4] =
     ["", "expandable_segments:True", "max_split_size_mb:128", "roundup_power2_divisions:8"];
 
 fn simulating(c: &mut Criterion) {
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/sample_snapshots/frag_oom.pickle");
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../sample_snapshots/frag_oom.pickle");
     let path = std::env::var_os(LARGE_FILE).map_or_else(|| PathBuf::from(sample), PathBuf::from);
     let loaded = load(&Input::File(path), &Progress::default());
     let snapshot = loaded.unwrap_or_else(|error| panic!("{error}"));

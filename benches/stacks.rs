@@ -1,19 +1,16 @@
 //! How long the flame graph takes: building the tree, and one step of the cursor.
 //!
 //! ```text
-//! cargo bench --bench stacks
-//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench --bench stacks -- file
+//! cargo bench -p oomscope-benches --bench stacks
+//! OOMSCOPE_BENCH_FILE=big.pickle cargo bench -p oomscope-benches --bench stacks -- file
 //! ```
 
-#[expect(dead_code, reason = "not every bench uses all of it")]
-mod support;
-
 use criterion::{Criterion, criterion_group, criterion_main};
-use oomscope::analysis::{
+use oomscope_analysis::{
     CallTree, Clock, Direction, FrameNames, Measure, NodeIx, SiteTable, TreeOptions, stack_totals,
 };
-use oomscope::draw::{FlameOrder, FlameView, flame_layout};
-use oomscope::model::{Frame, FrameId, Moment, Snapshot, StackId};
+use oomscope_draw::{FlameOrder, FlameView, flame_layout};
+use oomscope_model::{Frame, FrameId, Moment, Snapshot, StackId};
 use std::hint::black_box;
 use std::io::Write as _;
 use std::time::Duration;
@@ -25,7 +22,7 @@ const FRAMES: u64 = 5_000;
 
 /// The history with most blocks, with far more stacks than programs have.
 fn many_stacks() -> Snapshot {
-    let mut random = support::Random::default();
+    let mut random = oomscope_benches::Random::default();
     let mut snapshot = Snapshot::default();
     let (file, _) = snapshot.strings.intern(b"/home/me/train.py");
     let frames: Vec<FrameId> = (0..FRAMES)
@@ -43,7 +40,7 @@ fn many_stacks() -> Snapshot {
             snapshot.stacks.intern(&stack)
         })
         .collect();
-    snapshot.timelines.push(support::many_live_with(|i| stacks[i % stacks.len()]));
+    snapshot.timelines.push(oomscope_benches::many_live_with(|i| stacks[i % stacks.len()]));
     snapshot
 }
 
@@ -90,8 +87,8 @@ fn stacks(c: &mut Criterion) {
 }
 
 fn file(c: &mut Criterion) {
-    if let Some(path) = support::large_file() {
-        measure(c, "file", &support::read(&path));
+    if let Some(path) = oomscope_benches::large_file() {
+        measure(c, "file", &oomscope_benches::read(&path));
     }
 }
 

@@ -8,7 +8,7 @@
 //! what the program allocated, without the page cache, and as it is during the first load: later ones
 //! start with what the allocator kept. The first may include reading from the disk, so the best time counts.
 
-use oomscope::load::{Input, Progress, load};
+use oomscope_snapshot::load::{Input, Progress, load};
 use std::error::Error;
 use std::io::Write as _;
 use std::path::Path;

@@ -10,11 +10,11 @@
 //! by memo; a new list of frames for each alloc and for each pair of frees; lists in batches of 1000.
 //! With `--own-lists` every event has a list of its own, as in snapshots that went through a script.
 
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::{
+use oomscope_model::{
     Action, Event, EventIx, Moment, PoolKey, ReservedRange, Setting, SettingValue, Snapshot, StackId,
     Timeline,
 };
+use oomscope_snapshot::load::{Input, Progress, load};
 use serde::Serialize;
 use serde_pickle::{SerOptions, Serializer};
 use std::collections::HashMap;
@@ -193,9 +193,9 @@ fn write_segments<W: Write>(
             pickle.int("requested_size", block.requested)?;
             pickle.key("state")?;
             pickle.str(match block.state {
-                oomscope::model::BlockState::Allocated => "active_allocated",
-                oomscope::model::BlockState::AwaitingFree => "active_pending_free",
-                oomscope::model::BlockState::Inactive => "inactive",
+                oomscope_model::BlockState::Allocated => "active_allocated",
+                oomscope_model::BlockState::AwaitingFree => "active_pending_free",
+                oomscope_model::BlockState::Inactive => "inactive",
             })?;
             pickle.key("frames")?;
             pickle.stack(snapshot, block.stack)?;
@@ -270,7 +270,7 @@ struct Pickle<W: Write> {
     raw: Vec<u8>,
     memo: u32,
     strings: HashMap<String, u32>,
-    frames: HashMap<oomscope::model::FrameId, u32>,
+    frames: HashMap<oomscope_model::FrameId, u32>,
     /// Items in the current batch of each open list.
     batches: Vec<usize>,
 }

@@ -1,8 +1,8 @@
 //! Any bytes as a pickle, decoded as a whole on one thread: the fastest way into the decoder and the builder.
 
 use super::questions;
-use oomscope::pickle;
-use oomscope::snapshot::Builder;
+use oomscope_pickle as pickle;
+use oomscope_snapshot::Builder;
 
 pub(crate) fn body(bytes: &[u8]) {
     let mut builder = Builder::default();

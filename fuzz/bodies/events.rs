@@ -2,7 +2,7 @@
 
 use super::choices::Choices;
 use super::{made_up, questions};
-use oomscope::analysis::{Attribution, UserRules, lanes, structure_lanes};
+use oomscope_analysis::{Attribution, UserRules, lanes, structure_lanes};
 
 pub(crate) fn body(bytes: &[u8]) {
     let snapshot = made_up::snapshot(&mut Choices::new(bytes));

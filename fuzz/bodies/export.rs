@@ -2,12 +2,12 @@
 
 use super::choices::Choices;
 use super::made_up;
-use oomscope::analysis::{Attribution, UserRules};
-use oomscope::cut::{CutOptions, DeviceRange, cut};
-use oomscope::interchange::{Content, FORMATS, Portion, Progress, Selection, TABLES};
-use oomscope::model::Snapshot;
-use oomscope::pickle;
-use oomscope::snapshot::Builder;
+use oomscope_analysis::{Attribution, UserRules};
+use oomscope_export::cut::{CutOptions, DeviceRange, cut};
+use oomscope_export::interchange::{Content, FORMATS, Portion, Progress, Selection, TABLES};
+use oomscope_model::Snapshot;
+use oomscope_pickle as pickle;
+use oomscope_snapshot::Builder;
 use std::sync::Arc;
 
 pub(crate) fn body(bytes: &[u8]) {

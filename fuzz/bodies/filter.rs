@@ -1,11 +1,11 @@
 //! Any text as a filter and as a search for events: understood or refused within the text, completed, and carried out.
 
 use super::made_up;
-use oomscope::analysis::UserRules;
-use oomscope::analysis::filter::{
+use oomscope_analysis::UserRules;
+use oomscope_analysis::filter::{
     EventQuery, EventSearch, Filter, FilterError, Prepared, Subject, Vocabulary, complete,
 };
-use oomscope::model::{Moment, Snapshot};
+use oomscope_model::{Moment, Snapshot};
 use std::sync::OnceLock;
 
 pub(crate) fn body(bytes: &[u8]) {

@@ -1,8 +1,8 @@
 //! Any bytes as JSON: as the whole file, and as a list of events.
 
 use super::questions;
-use oomscope::json;
-use oomscope::snapshot::Builder;
+use oomscope_snapshot::Builder;
+use oomscope_snapshot::json;
 
 pub(crate) fn body(bytes: &[u8]) {
     read(bytes);

@@ -1,7 +1,7 @@
 //! Any bytes as a file, through the threads that read and decode: a model or a typed error.
 
 use super::questions;
-use oomscope::load::{LoadError, Progress, load_from};
+use oomscope_snapshot::load::{LoadError, Progress, load_from};
 
 pub(crate) fn body(bytes: &[u8]) {
     match load_from(bytes, "fuzz", &Progress::default()) {

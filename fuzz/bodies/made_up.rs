@@ -1,9 +1,9 @@
 //! Recordings that choices make up: mostly what an allocator does, with events and segments among it that none writes.
 
 use super::choices::Choices;
-use oomscope::json;
-use oomscope::model::Snapshot;
-use oomscope::snapshot::Builder;
+use oomscope_model::Snapshot;
+use oomscope_snapshot::Builder;
+use oomscope_snapshot::json;
 use std::fmt::Write as _;
 
 const BASE: u64 = 0x7f00_0000_0000;

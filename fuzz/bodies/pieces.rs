@@ -1,6 +1,6 @@
 //! Whatever the bytes, a pickle that is decoded in pieces gives what it gives as a whole: the same snapshot, damage or error.
 
-use oomscope::snapshot::compare_in_pieces;
+use oomscope_snapshot::compare_in_pieces;
 
 pub(crate) fn body(bytes: &[u8]) {
     // Sizes from the input, so that they change with it.

@@ -1,7 +1,7 @@
 //! Any text as a link, a file of notes and a log with an exception: what is read can be written and read again.
 
-use oomscope::diagnosis::OomMessage;
-use oomscope::notes::{Place, read_notes};
+use oomscope_diagnosis::OomMessage;
+use oomscope_report::notes::{Place, read_notes};
 
 pub(crate) fn body(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);

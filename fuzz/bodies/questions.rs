@@ -1,7 +1,7 @@
 //! What every view asks of a model.
 
-use oomscope::analysis::device_stats;
-use oomscope::model::{Moment, Snapshot};
+use oomscope_analysis::device_stats;
+use oomscope_model::{Moment, Snapshot};
 
 /// Ask, and check that the answers agree with each other.
 pub(crate) fn ask(snapshot: &Snapshot) {

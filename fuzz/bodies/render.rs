@@ -2,13 +2,13 @@
 
 use super::choices::Choices;
 use super::made_up;
-use oomscope::analysis::filter::{Filter, Prepared};
-use oomscope::analysis::{Attribution, Direction, Measure, TreeOptions, UserRules};
-use oomscope::draw::picture::{Selected, view_of};
-use oomscope::draw::segment_map::MapLook;
-use oomscope::draw::{Axis, BandColors, ColorBy, Coloring, Future, Palette};
-use oomscope::export::{Filtered, Format, PictureKind, PictureSpec, StacksView};
-use oomscope::model::{Moment, Recording};
+use oomscope_analysis::filter::{Filter, Prepared};
+use oomscope_analysis::{Attribution, Direction, Measure, TreeOptions, UserRules};
+use oomscope_draw::picture::{Selected, view_of};
+use oomscope_draw::segment_map::MapLook;
+use oomscope_draw::{Axis, BandColors, ColorBy, Coloring, Future, Palette};
+use oomscope_export::{Filtered, Format, PictureKind, PictureSpec, StacksView};
+use oomscope_model::{Moment, Recording};
 use std::sync::Arc;
 
 const KINDS: [PictureKind; 6] = [

@@ -2,13 +2,13 @@
 
 use super::choices::Choices;
 use super::made_up;
-use oomscope::analysis::{Attribution, UserRules, module_table};
-use oomscope::diagnosis::{DiagnosisRequest, OomMessage, diagnose};
-use oomscope::draw::Future;
-use oomscope::export::{PageSubject, page_colors, report_parts};
-use oomscope::model::Recording;
-use oomscope::remedies::predict_all;
-use oomscope::report::{
+use oomscope_analysis::{Attribution, UserRules, module_table};
+use oomscope_diagnosis::{DiagnosisRequest, OomMessage, diagnose};
+use oomscope_draw::Future;
+use oomscope_export::{PageSubject, page_colors, report_parts};
+use oomscope_model::Recording;
+use oomscope_remedies::predict_all;
+use oomscope_report::{
     Document, ReportInput, TextDetail, report_html, report_json, report_markdown, report_text,
 };
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Any text as a file of rules: refused, or applied to every stack.
 
 use super::made_up;
-use oomscope::analysis::{Attribution, UserRules};
-use oomscope::model::Snapshot;
+use oomscope_analysis::{Attribution, UserRules};
+use oomscope_model::Snapshot;
 use std::sync::OnceLock;
 
 pub(crate) fn body(bytes: &[u8]) {

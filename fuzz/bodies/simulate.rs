@@ -2,10 +2,10 @@
 
 use super::choices::Choices;
 use super::made_up;
-use oomscope::model::{Moment, Timeline};
-use oomscope::projection::Unprojected;
-use oomscope::report::{Simulation, simulation_json, simulation_text};
-use oomscope::simulator::{Device, Repeating, Settings, Subject, recommended, smallest_capacity, sweep};
+use oomscope_model::{Moment, Timeline};
+use oomscope_program::projection::Unprojected;
+use oomscope_report::{Simulation, simulation_json, simulation_text};
+use oomscope_simulator::{Device, Repeating, Settings, Subject, recommended, smallest_capacity, sweep};
 
 const SETTINGS: [&str; 12] = [
     "expandable_segments:True",

@@ -3,12 +3,12 @@
 use super::failure::Failure;
 use super::select::{NamedRange, OneDevice, Opened, Source, matches, parse_filter, parse_range};
 use super::stderr;
-use crate::analysis::Attribution;
-use crate::analysis::filter::{Filter, Prepared};
-use crate::cut::{Cut, CutOptions, DeviceRange, Lost, cut};
-use crate::model::Moment;
-use crate::units;
 use clap::Args;
+use oomscope_analysis::Attribution;
+use oomscope_analysis::filter::{Filter, Prepared};
+use oomscope_export::cut::{Cut, CutOptions, DeviceRange, Lost, cut};
+use oomscope_model::Moment;
+use oomscope_units as units;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `cut`.

@@ -3,12 +3,13 @@
 use super::failure::Failure;
 use super::output::{Destination, TextOrJson};
 use super::select::{Opened, Source, Target, no_moment};
-use crate::analysis::Attribution;
-use crate::diagnosis::{DiagnosisRequest, diagnose};
-use crate::model::{AllocId, EventIx, Timeline};
-use crate::report::{self, Explanation};
-use crate::units;
 use clap::Args;
+use oomscope_analysis::Attribution;
+use oomscope_diagnosis::{DiagnosisRequest, diagnose};
+use oomscope_model::{AllocId, EventIx, Timeline};
+use oomscope_report as report;
+use oomscope_report::Explanation;
+use oomscope_units as units;
 use std::io::Write;
 
 /// Arguments of `explain`.

@@ -5,7 +5,7 @@
 
 use super::out_of_proportion::OutOfProportion;
 use super::stderr;
-use crate::save::SaveError;
+use oomscope_export::save::SaveError;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;

@@ -4,9 +4,10 @@ use super::failure::Failure;
 use super::output::Destination;
 use super::select::Opened;
 use super::stderr;
-use crate::load::{Input, fixes_beside, read_text};
-use crate::model::Timeline;
-use crate::report::{self, KeptPromises, MAX_PROMISES_BYTES, RemediesReport, kept_promises, recording_mark};
+use oomscope_model::Timeline;
+use oomscope_report as report;
+use oomscope_report::{KeptPromises, MAX_PROMISES_BYTES, RemediesReport, kept_promises, recording_mark};
+use oomscope_snapshot::load::{Input, fixes_beside, read_text};
 use std::path::PathBuf;
 
 /// Keep all promises beside the recording. Another file of that name stays as it is.

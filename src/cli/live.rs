@@ -3,10 +3,11 @@
 use super::failure::Failure;
 use super::select::{Opened, Selected, Source, Target, parse_filter};
 use super::stderr;
-use crate::analysis::filter::{Filter, Prepared};
-use crate::analysis::{Attribution, Facts};
-use crate::report::{self, LiveSet};
 use clap::{Args, ValueEnum};
+use oomscope_analysis::filter::{Filter, Prepared};
+use oomscope_analysis::{Attribution, Facts};
+use oomscope_report as report;
+use oomscope_report::LiveSet;
 use std::io::Write;
 use std::path::PathBuf;
 

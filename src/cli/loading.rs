@@ -2,11 +2,11 @@
 
 use super::failure::Failure;
 use super::stderr;
-use crate::load::{Input, LoadJob, Progress};
-use crate::model::Snapshot;
-use crate::report::device_lines;
-use crate::units;
 use indicatif::{ProgressBar, ProgressStyle};
+use oomscope_model::Snapshot;
+use oomscope_report::device_lines;
+use oomscope_snapshot::load::{Input, LoadJob, Progress};
+use oomscope_units as units;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;

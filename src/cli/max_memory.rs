@@ -1,8 +1,8 @@
 //! `--max-memory`, an option of the window and of every command.
 
 use super::select::parse_bytes;
-use crate::load::set_max_memory;
 use clap::Args;
+use oomscope_snapshot::load::set_max_memory;
 
 /// `--max-memory`, of the window and of every command.
 #[derive(Debug, Args)]

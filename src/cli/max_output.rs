@@ -4,8 +4,8 @@
 use super::out_of_proportion::OutOfProportion;
 use super::output::Output;
 use super::select::{Opened, parse_bytes};
-use crate::load::FileStamp;
 use clap::Args;
+use oomscope_snapshot::load::FileStamp;
 use std::io::{self, Write};
 
 /// Bytes that may be written about any recording, and for each byte of its file beyond that: as many as a file may expand to

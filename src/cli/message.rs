@@ -1,8 +1,8 @@
 //! `--message`: the text of PyTorch's own exception.
 
 use super::failure::Failure;
-use crate::diagnosis::OomMessage;
-use crate::load::{Utf8, open_regular};
+use oomscope_diagnosis::OomMessage;
+use oomscope_snapshot::load::{Utf8, open_regular};
 use std::io::{self, Read};
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! Commands that are misspelt, which would be taken for files.
 
 use super::failure::Failure;
-use crate::units;
 use clap::error::ErrorKind;
+use oomscope_units as units;
 use std::path::PathBuf;
 use std::process::ExitCode;
 

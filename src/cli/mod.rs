@@ -177,7 +177,7 @@ pub fn run() -> ExitCode {
 /// they were. Where it happened is on standard error already.
 fn guarded(run: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-        let text = crate::load::panic_text(&*panic);
+        let text = oomscope_snapshot::load::panic_text(&*panic);
         Err(Failure::new(format_args!("internal error: {text}"), "please report this together with the file"))
     })
 }
@@ -202,7 +202,7 @@ fn install_log() {
     // The window shows errors in any case.
     log::set_max_level(shown.filter().max(log::LevelFilter::Error));
     #[cfg(feature = "window")]
-    let shown = crate::app::DialogLog(shown);
+    let shown = oomscope_app::DialogLog(shown);
     // Fails only if a logger is set already; this is the first.
     log::set_boxed_logger(Box::new(shown)).ok();
 }

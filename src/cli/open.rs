@@ -4,11 +4,11 @@ use super::failure::Failure;
 use super::loading::Loaded;
 use super::select::{Capacity, RulesFile};
 use super::{output, report, stats, stderr};
-use crate::analysis::UserRules;
-use crate::load::FolderListing;
-use crate::notes::Place;
-use crate::report::StatsRequest;
 use clap::Args;
+use oomscope_analysis::UserRules;
+use oomscope_report::StatsRequest;
+use oomscope_report::notes::Place;
+use oomscope_snapshot::load::FolderListing;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,7 +44,8 @@ pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
 /// Open the window, and return when it is closed. An error says why there is no window.
 #[cfg(feature = "window")]
 fn window(args: &OpenArgs, rules: &UserRules) -> Result<(), String> {
-    use crate::{app, load::Input};
+    use oomscope_app as app;
+    use oomscope_snapshot::load::Input;
     let files = args.files.iter().map(|path| Input::from_arg(path)).collect();
     let go = args.go.clone();
     let rules_file = args.rules.path().map(Path::to_owned);

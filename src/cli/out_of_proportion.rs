@@ -1,6 +1,6 @@
 //! The error of an output that would be out of proportion to its recording.
 
-use crate::units;
+use oomscope_units as units;
 use std::io;
 use thiserror::Error;
 

@@ -1,7 +1,8 @@
 //! Destinations of output: standard output or a file.
 
 use super::failure::Failure;
-use crate::save::{self, Existing, NewFile};
+use oomscope_export::save;
+use oomscope_export::save::{Existing, NewFile};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 

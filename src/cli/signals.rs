@@ -1,6 +1,6 @@
 //! Signals that end the program. Outputs that are not complete go first; then the signal does what it always does.
 
-use crate::save;
+use oomscope_export::save;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;

@@ -3,16 +3,17 @@
 use super::failure::Failure;
 use super::output::{Destination, TextOrJson};
 use super::select::{Capacity, OneDevice, Opened, Source, matches, parse_bytes, parse_filter};
-use crate::analysis::EventSet;
-use crate::analysis::filter::{Filter, Prepared};
-use crate::model::{DeviceId, EventIx, Moment, Timeline};
-use crate::projection::Projection;
-use crate::report::{self, Simulation};
-use crate::simulator::{
+use clap::Args;
+use oomscope_analysis::EventSet;
+use oomscope_analysis::filter::{Filter, Prepared};
+use oomscope_model::{DeviceId, EventIx, Moment, Timeline};
+use oomscope_program::projection::Projection;
+use oomscope_report as report;
+use oomscope_report::Simulation;
+use oomscope_simulator::{
     Device, Repeating, Settings, Subject, recommended, smallest_capacity, sweep, useful_settings,
 };
-use crate::units;
-use clap::Args;
+use oomscope_units as units;
 
 /// Arguments of `simulate`.
 #[derive(Debug, Args)]

@@ -5,11 +5,12 @@ use super::loading::Loaded;
 use super::output::{self, TextOrJson};
 use super::select::{Files, NamedMoment, RulesFile, parse_at, parse_filter};
 use super::stderr;
-use crate::analysis::filter::Filter;
-use crate::analysis::{Phases, UserRules};
-use crate::model::{Moment, Snapshot, Timeline};
-use crate::report::{self, StatsRequest};
 use clap::Args;
+use oomscope_analysis::filter::Filter;
+use oomscope_analysis::{Phases, UserRules};
+use oomscope_model::{Moment, Snapshot, Timeline};
+use oomscope_report as report;
+use oomscope_report::StatsRequest;
 use std::io::Write;
 
 /// Arguments of `stats`.

@@ -1,6 +1,6 @@
 //! Lines on standard error.
 
-use crate::units;
+use oomscope_units as units;
 use std::io::{self, Write as _};
 
 /// Write an error in one line, and a hint below it.

@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::output::{Destination, Output};
-use crate::save::{SaveError, Unfinished};
+use oomscope_export::save::{SaveError, Unfinished};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -5,9 +5,9 @@
 
 use crate::pickles::{block, dict, event, frame, int, list, pickle, segment, snapshot, text, with};
 use crate::support::{load_bytes, run};
-use oomscope::analysis::device_stats;
-use oomscope::load::LoadError;
-use oomscope::model::Moment;
+use oomscope_analysis::device_stats;
+use oomscope_model::Moment;
+use oomscope_snapshot::load::LoadError;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree as _;

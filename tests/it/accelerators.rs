@@ -2,10 +2,10 @@
 
 use crate::reports::document;
 use crate::support::{pickles_in, root, sample};
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::{Accelerator, CONF_VARIABLES, Snapshot};
-use oomscope::report::{TextDetail, report_text};
-use oomscope::simulator::Settings;
+use oomscope_model::{Accelerator, CONF_VARIABLES, Snapshot};
+use oomscope_report::{TextDetail, report_text};
+use oomscope_simulator::Settings;
+use oomscope_snapshot::load::{Input, Progress, load};
 use std::path::Path;
 
 const OF_CUDA: [&str; 6] = ["nvidia-smi", "torch.cuda", "cudaMalloc", "NCCL", "cuDNN", "CUDA graph"];

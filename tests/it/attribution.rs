@@ -1,9 +1,9 @@
 //! Categories, iterations and phases against what the recorded programs said of themselves.
 
 use crate::support;
-use oomscope::analysis::{Attribution, Category, Phase, PhaseBasis, UserRules, stack_lines};
-use oomscope::load::{Progress, load_from};
-use oomscope::model::{AllocId, DeviceId, Moment, Snapshot, Timeline};
+use oomscope_analysis::{Attribution, Category, Phase, PhaseBasis, UserRules, stack_lines};
+use oomscope_model::{AllocId, DeviceId, Moment, Snapshot, Timeline};
+use oomscope_snapshot::load::{Progress, load_from};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -3,8 +3,8 @@
 
 use crate::memory::{Writer, long_text, run_in_1_gib, zstd};
 use crate::support::{load_bytes, run};
-use oomscope::load::LoadError;
-use oomscope::model::Snapshot;
+use oomscope_model::Snapshot;
+use oomscope_snapshot::load::LoadError;
 use std::io::Write as _;
 
 /// A list of two events in turn, again and again: every item is a range of rows of its own.

@@ -236,10 +236,10 @@ fn live_sizes_add_up_to_the_active_bytes() {
 
 /// Active bytes after each event of the first device, by undoing the events from the end.
 fn active_bytes(name: &str) -> Vec<i64> {
-    use oomscope::load::{Input, Progress, load};
+    use oomscope_snapshot::load::{Input, Progress, load};
     let snapshot = load(&Input::File(sample(name)), &Progress::default()).expect("the sample loads");
     let timeline = &snapshot.timelines[0];
-    let moments = (0..timeline.moments() as u32).map(oomscope::model::Moment);
+    let moments = (0..timeline.moments() as u32).map(oomscope_model::Moment);
     moments.map(|moment| timeline.active.at(moment)).collect()
 }
 
@@ -354,7 +354,7 @@ fn json_shows_nothing_that_a_terminal_would_obey() {
         &["simulate", &path, "--format", "json"],
     ] {
         let text = stdout(args);
-        assert!(!text.chars().any(|c| c != '\n' && oomscope::units::is_unprintable(c)), "{args:?}: {text}");
+        assert!(!text.chars().any(|c| c != '\n' && oomscope_units::is_unprintable(c)), "{args:?}: {text}");
     }
     assert_eq!(live(&[&path])[0]["stack"][0]["file"], hostile);
 }

@@ -2,8 +2,8 @@
 //! that metadata names: what they show is the program's own.
 
 use crate::support::{json, root, stdout};
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::{Snapshot, StackId};
+use oomscope_model::{Snapshot, StackId};
+use oomscope_snapshot::load::{Input, Progress, load};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

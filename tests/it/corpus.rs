@@ -2,9 +2,9 @@
 //! something in one of them, and what is stated is right.
 
 use crate::support::{pickles_in, root, stem};
-use oomscope::analysis::{Attribution, Channel, RuleId, UserRules};
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::{AllocId, Moment, Snapshot, Timeline};
+use oomscope_analysis::{Attribution, Channel, RuleId, UserRules};
+use oomscope_model::{AllocId, Moment, Snapshot, Timeline};
+use oomscope_snapshot::load::{Input, Progress, load};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

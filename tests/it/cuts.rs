@@ -1,14 +1,14 @@
 //! A part of a recording is a recording: read again, it says of its moments what the whole says of them.
 
 use crate::support::{json, load_bytes, pickles_in, root, run, sample, shared, stdout};
-use oomscope::analysis::filter::{Filter, Prepared};
-use oomscope::analysis::segment_state::Contradictions;
-use oomscope::analysis::{Attribution, SegmentIndex, UserRules};
-use oomscope::cut::{CutOptions, DeviceRange, Lost, cut};
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::{
+use oomscope_analysis::filter::{Filter, Prepared};
+use oomscope_analysis::segment_state::Contradictions;
+use oomscope_analysis::{Attribution, SegmentIndex, UserRules};
+use oomscope_export::cut::{CutOptions, DeviceRange, Lost, cut};
+use oomscope_model::{
     AllocId, Anchor, Anomaly, Event, EventIx, FrameId, Moment, Snapshot, StackId, StrId, Timeline,
 };
+use oomscope_snapshot::load::{Input, Progress, load};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -170,7 +170,7 @@ fn a_cut_of_everything_has_the_same_figures_to_the_byte() {
             assert_eq!(others(here), others(there), "{name}");
             let blocks = |timeline: &Timeline| {
                 let plain =
-                    |block: &oomscope::model::Block| (block.addr, block.size, block.requested, block.state);
+                    |block: &oomscope_model::Block| (block.addr, block.size, block.requested, block.state);
                 timeline.segments.blocks.iter().map(plain).collect::<Vec<_>>()
             };
             assert_eq!(blocks(here), blocks(there), "{name}");

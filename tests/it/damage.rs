@@ -2,9 +2,9 @@
 //! never much time or memory.
 
 use crate::support::{load_bytes, oomscope, program, root, sample};
-use oomscope::analysis::{DeviceStats, device_stats};
-use oomscope::load::LoadError;
-use oomscope::model::{Action, Anchor, Event, Moment, Snapshot};
+use oomscope_analysis::{DeviceStats, device_stats};
+use oomscope_model::{Action, Anchor, Event, Moment, Snapshot};
+use oomscope_snapshot::load::LoadError;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ fn stats(snapshot: &Snapshot) -> Vec<DeviceStats> {
 /// in every part of a file.
 fn events(snapshot: &Snapshot) -> Vec<Vec<Event>> {
     let of = |device| {
-        let timeline = snapshot.timeline(oomscope::model::DeviceId(device));
+        let timeline = snapshot.timeline(oomscope_model::DeviceId(device));
         timeline.map_or_else(Vec::new, |t| t.events.indices().map(|ix| t.events.get(ix)).collect())
     };
     (0..4).map(of).collect()

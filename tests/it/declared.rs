@@ -2,9 +2,9 @@
 //! sample, whatever rules hold there.
 
 use crate::support::{load_bytes, pickles_in, root, run, sample, skipped};
-use oomscope::analysis::{Attribution, Category, RuleId, UserRules};
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::{AllocId, DeviceId, Snapshot, StackId, Timeline};
+use oomscope_analysis::{Attribution, Category, RuleId, UserRules};
+use oomscope_model::{AllocId, DeviceId, Snapshot, StackId, Timeline};
+use oomscope_snapshot::load::{Input, Progress, load};
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,14 +1,14 @@
 //! One answer to what a change would save: remedies simulate it, and no finding estimates it, in any format.
 
 use crate::support::{pickles_in, root, sample};
-use oomscope::analysis::{Attribution, UserRules};
-use oomscope::diagnosis::{DiagnosisRequest, Finding, diagnose};
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::Timeline;
-use oomscope::remedies::{Predictions, ids, predict_all};
-use oomscope::report::{
+use oomscope_analysis::{Attribution, UserRules};
+use oomscope_diagnosis::{DiagnosisRequest, Finding, diagnose};
+use oomscope_model::Timeline;
+use oomscope_remedies::{Predictions, ids, predict_all};
+use oomscope_report::{
     Document, PageParts, ReportInput, TextDetail, report_html, report_json, report_markdown, report_text,
 };
+use oomscope_snapshot::load::{Input, Progress, load};
 use std::path::Path;
 
 /// The words of estimates, in lower case.

@@ -1,8 +1,8 @@
 //! Every category says what it rests on: in rows, in filters, in figures, and in `explain`.
 
 use crate::support::{json, pickles_in, root, run, run_with_input, sample, stdout};
-use oomscope::analysis::{Basis, RULES, RuleId};
-use oomscope::units;
+use oomscope_analysis::{Basis, RULES, RuleId};
+use oomscope_units as units;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

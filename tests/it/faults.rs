@@ -285,7 +285,9 @@ fn events(bytes: &[u8]) -> Option<(usize, bool)> {
             let events = snapshot.timelines.iter().map(|timeline| timeline.events.len()).sum();
             Some((events, snapshot.damage.is_some()))
         }
-        Err(oomscope::load::LoadError::Internal { message, .. }) => panic!("internal error: {message}"),
+        Err(oomscope_snapshot::load::LoadError::Internal { message, .. }) => {
+            panic!("internal error: {message}")
+        }
         Err(_) => None,
     }
 }

@@ -1,7 +1,7 @@
 //! What single findings must say about recordings, and must not say.
 
 use crate::support::{self, root, sample, stdout};
-use oomscope::diagnosis::{FINDINGS, Need};
+use oomscope_diagnosis::{FINDINGS, Need};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;

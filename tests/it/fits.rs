@@ -2,13 +2,13 @@
 //! within the capacity.
 
 use crate::support::{json, pickles_in, root, sample, shared, skipped};
-use oomscope::analysis::{Attribution, UserRules};
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::{DeviceId, Moment, Snapshot, Timeline};
-use oomscope::program::{Run, Workload};
-use oomscope::projection::Projection;
-use oomscope::remedies::{Predictions, Scene, Wanted, predict};
-use oomscope::simulator::{Device, Outcome, Settings, Subject, Until, margin_bytes, smallest_capacity};
+use oomscope_analysis::{Attribution, UserRules};
+use oomscope_model::{DeviceId, Moment, Snapshot, Timeline};
+use oomscope_program::projection::Projection;
+use oomscope_program::{Run, Workload};
+use oomscope_remedies::{Predictions, Scene, Wanted, predict};
+use oomscope_simulator::{Device, Outcome, Settings, Subject, Until, margin_bytes, smallest_capacity};
+use oomscope_snapshot::load::{Input, Progress, load};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 

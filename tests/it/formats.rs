@@ -5,8 +5,8 @@ use crate::pickles::{
 };
 use crate::support::{load_bytes, root, run_with_input, sample};
 use base64::Engine as _;
-use oomscope::analysis::{DeviceStats, device_stats};
-use oomscope::model::{
+use oomscope_analysis::{DeviceStats, device_stats};
+use oomscope_model::{
     Action, Anchor, BlockState, DeviceId, EventIx, Moment, PoolKey, Snapshot, StackId, Timeline,
 };
 use serde_pickle::Value;

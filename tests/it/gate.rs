@@ -1,8 +1,8 @@
 //! What a recording refutes is not among its remedies, and what is named as a fix stands beside its own simulation or none.
 
 use crate::support::{json, pickles_in, root, sample, stdout};
-use oomscope::analysis::{Attribution, Phase, UserRules};
-use oomscope::load::{Input, Progress, load};
+use oomscope_analysis::{Attribution, Phase, UserRules};
+use oomscope_snapshot::load::{Input, Progress, load};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

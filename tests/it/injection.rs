@@ -2,7 +2,7 @@
 
 use crate::pickles::{block, dict, event, frame, int, list, pickle, segment, snapshot, text, with};
 use crate::support::run;
-use oomscope::units::is_unprintable;
+use oomscope_units::is_unprintable;
 use std::path::Path;
 
 /// What some reader would obey.

@@ -1,7 +1,7 @@
 //! Snapshots as JSON give the same model as pickles.
 
 use crate::support::{load_bytes, run, run_with_input, sample, skipped};
-use oomscope::model::{EventIx, Snapshot};
+use oomscope_model::{EventIx, Snapshot};
 use std::path::Path;
 use std::process::Command;
 

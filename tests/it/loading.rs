@@ -3,9 +3,9 @@
 
 use crate::pickles::{event, frame, int, list, pickle, snapshot, text, with};
 use crate::support::{root, sample};
-use oomscope::analysis::{DeviceStats, device_stats};
-use oomscope::load::{Input, LoadError, LoadJob, Progress, load, load_from};
-use oomscope::model::{EventIx, Moment, Snapshot};
+use oomscope_analysis::{DeviceStats, device_stats};
+use oomscope_model::{EventIx, Moment, Snapshot};
+use oomscope_snapshot::load::{Input, LoadError, LoadJob, Progress, load, load_from};
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::mpsc::sync_channel;

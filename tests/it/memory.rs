@@ -1,7 +1,7 @@
 //! Small files that would make much: no command takes more than 1 GiB for an input below 1 MB.
 
 use crate::support::{load_bytes, program};
-use oomscope::load::LoadError;
+use oomscope_snapshot::load::LoadError;
 use std::path::Path;
 use std::process::{Command, Output};
 

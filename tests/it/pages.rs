@@ -2,12 +2,12 @@
 
 use crate::reports::{document, hostile};
 use crate::support::{self, sample, stdout};
-use oomscope::analysis::{Attribution, UserRules};
-use oomscope::draw::Future;
-use oomscope::export::{PageSubject, report_parts};
-use oomscope::model::Recording;
-use oomscope::report::report_html;
-use oomscope::units;
+use oomscope_analysis::{Attribution, UserRules};
+use oomscope_draw::Future;
+use oomscope_export::{PageSubject, report_parts};
+use oomscope_model::Recording;
+use oomscope_report::report_html;
+use oomscope_units as units;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Write as _;

@@ -4,14 +4,14 @@
 #![allow(clippy::print_stdout, reason = "the tests that are run by hand print tables")]
 
 use crate::support::{json, pickles_in, root, sample, stdout, stem};
-use oomscope::analysis::{Attribution, Phase, UserRules};
-use oomscope::cut::{CutOptions, DeviceRange, cut};
-use oomscope::load::{Input, Progress, load, load_from};
-use oomscope::model::{Action, DeviceId, Event, EventIx, Moment, Snapshot, Timeline};
-use oomscope::program::{Computation, Run};
-use oomscope::projection::{Projection, Unprojected};
-use oomscope::remedies::{Trust, predict_all};
-use oomscope::simulator::{Device, Reach, Subject, Until};
+use oomscope_analysis::{Attribution, Phase, UserRules};
+use oomscope_export::cut::{CutOptions, DeviceRange, cut};
+use oomscope_model::{Action, DeviceId, Event, EventIx, Moment, Snapshot, Timeline};
+use oomscope_program::projection::{Projection, Unprojected};
+use oomscope_program::{Computation, Run};
+use oomscope_remedies::{Trust, predict_all};
+use oomscope_simulator::{Device, Reach, Subject, Until};
+use oomscope_snapshot::load::{Input, Progress, load, load_from};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -6,7 +6,7 @@
 
 use crate::pickles::{block, dict, event, frame, int, list, pickle, pickle_2, segment, snapshot, text, with};
 use crate::support::load_bytes;
-use oomscope::model::{
+use oomscope_model::{
     Action, AllocId, Anchor, DeviceId, EventIx, Moment, Origin, PoolKey, Snapshot, Timeline,
 };
 use proptest::collection::vec;

@@ -1,9 +1,9 @@
 //! Categories on recordings of other people, against labels made by hand from their programs' sources.
 
 use crate::support::{shared, skipped, stem};
-use oomscope::analysis::{At, Attribution, UserRules};
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::DeviceId;
+use oomscope_analysis::{At, Attribution, UserRules};
+use oomscope_model::DeviceId;
+use oomscope_snapshot::load::{Input, Progress, load};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;

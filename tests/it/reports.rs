@@ -1,14 +1,14 @@
 //! Reports as their readers get them, and what must never get into one.
 
 use crate::support::{self, run, sample, stdout};
-use oomscope::analysis::{Attribution, UserRules};
-use oomscope::diagnosis::{DiagnosisRequest, diagnose};
-use oomscope::model::{
+use oomscope_analysis::{Attribution, UserRules};
+use oomscope_diagnosis::{DiagnosisRequest, diagnose};
+use oomscope_model::{
     Action, Anchor, DeviceId, Event, EventTable, Frame, SegmentTable, Setting, SettingValue, Snapshot,
     StackId, Timeline, TimelineInput,
 };
-use oomscope::notes::{Note, Place};
-use oomscope::report::{
+use oomscope_report::notes::{Note, Place};
+use oomscope_report::{
     Document, MAX_MARKDOWN_CHARS, PageParts, ReportInput, TextDetail, report_html, report_json,
     report_markdown, report_text,
 };

@@ -1,10 +1,10 @@
 //! Memory maps of real recordings: their figures are those of the file and of the curves.
 
 use crate::support::{pickles_in, sample};
-use oomscope::analysis::segment_state::Content;
-use oomscope::analysis::{SegmentIndex, device_stats};
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::{DeviceId, Moment, Snapshot};
+use oomscope_analysis::segment_state::Content;
+use oomscope_analysis::{SegmentIndex, device_stats};
+use oomscope_model::{DeviceId, Moment, Snapshot};
+use oomscope_snapshot::load::{Input, Progress, load};
 
 /// Every sample that is committed.
 fn samples() -> Vec<(String, Snapshot)> {

@@ -1,7 +1,7 @@
 //! Pickles whose parts are used more than once, or lie where nothing tells that they are not whole.
 
 use super::support::load_bytes;
-use oomscope::model::{Anchor, DeviceId};
+use oomscope_model::{Anchor, DeviceId};
 use serde_json::{Value, json};
 use serde_pickle::SerOptions;
 

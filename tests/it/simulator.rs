@@ -2,9 +2,9 @@
 //! under the recorded settings, and peak for peak under others.
 
 use crate::support::{pickles_in, root, skipped, stem};
-use oomscope::load::{Input, Progress, load};
-use oomscope::model::{Action, DeviceId, EventTable, Setting, SettingValue, Snapshot};
-use oomscope::simulator::{Device, Outcome, Settings, Subject};
+use oomscope_model::{Action, DeviceId, EventTable, Setting, SettingValue, Snapshot};
+use oomscope_simulator::{Device, Outcome, Settings, Subject};
+use oomscope_snapshot::load::{Input, Progress, load};
 use std::path::{Path, PathBuf};
 
 /// A folder with further recordings and their truth, for whoever has one.

@@ -1,4 +1,4 @@
-//! The package's own sources, read as Rust: which module names which, with tests left out.
+//! The packages' own sources, read as Rust: which module names which, with tests left out.
 
 use crate::support::root;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ impl Mention {
 /// One module of a file: the file's own or one that is written inside it.
 #[derive(Debug, Default)]
 pub(crate) struct Module {
-    /// The file, below `src`.
+    /// The file, below the root of the repository.
     pub(crate) file: PathBuf,
     /// Names that the module declares, without its child modules.
     items: BTreeSet<String>,
@@ -43,24 +43,39 @@ pub(crate) struct Module {
     pub(crate) methods: Vec<Mention>,
 }
 
-/// All modules of the library and the program, by path; the root is the empty path.
+/// The folders of all packages, below the root of the repository: the root's is empty.
+pub(crate) fn packages() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join("crates")).expect("the folder can be listed");
+    let names = entries.map(|entry| entry.expect("the folder can be listed").file_name());
+    let mut all: Vec<PathBuf> = names.map(|name| Path::new("crates").join(name)).collect();
+    all.push(PathBuf::new());
+    all.sort();
+    all
+}
+
+/// All modules of a package, by path; the root is the empty path.
 #[derive(Debug, Default)]
 pub(crate) struct SourceTree {
     pub(crate) modules: BTreeMap<Vec<String>, Module>,
-    /// Files that only tests use, below `src`.
+    /// Files that only tests use, below the root of the repository.
     pub(crate) test_files: BTreeSet<PathBuf>,
 }
 
 impl SourceTree {
-    /// Read `src/lib.rs` and every module that it declares.
-    pub(crate) fn read() -> Self {
+    /// The modules of every package: of the program, and of those below `crates/`.
+    pub(crate) fn all() -> Vec<Self> {
+        packages().iter().map(|package| Self::read(&package.join("src/lib.rs"))).collect()
+    }
+
+    /// Read a root and every module that it declares.
+    fn read(file: &Path) -> Self {
         let mut tree = Self::default();
-        tree.read_file(Path::new("lib.rs"), Vec::new());
+        tree.read_file(file, Vec::new());
         tree
     }
 
     fn read_file(&mut self, file: &Path, path: Vec<String>) {
-        let text = std::fs::read_to_string(root().join("src").join(file)).expect("the module has a file");
+        let text = std::fs::read_to_string(root().join(file)).expect("the module has a file");
         let parsed = syn::parse_file(&text).expect("the sources are Rust");
         self.add(file, path, &parsed.items);
     }
@@ -314,9 +329,9 @@ fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// The file of a module that `parent` declares, below `src`.
+/// The file of a module that `parent` declares.
 fn file_of(parent: &Path, child: &syn::ItemMod) -> PathBuf {
-    let is_folder = parent.ends_with("mod.rs") || parent == Path::new("lib.rs");
+    let is_folder = parent.ends_with("mod.rs") || parent.ends_with("lib.rs");
     let folder = parent.parent().expect("a file is in a folder");
     if let Some(given) = child.attrs.iter().find_map(given_path) {
         return folder.join(given);
@@ -324,7 +339,7 @@ fn file_of(parent: &Path, child: &syn::ItemMod) -> PathBuf {
     let folder = if is_folder { folder.to_owned() } else { parent.with_extension("") };
     let name = child.ident.to_string();
     let file = folder.join(format!("{name}.rs"));
-    if root().join("src").join(&file).exists() { file } else { folder.join(name).join("mod.rs") }
+    if root().join(&file).exists() { file } else { folder.join(name).join("mod.rs") }
 }
 
 /// The file that `#[path = "…"]` gives.

@@ -1,7 +1,7 @@
 //! What several modules need: paths, the program, and loading from memory.
 
-use oomscope::load::{LoadError, Progress, load_from};
-use oomscope::model::Snapshot;
+use oomscope_model::Snapshot;
+use oomscope_snapshot::load::{LoadError, Progress, load_from};
 use std::ffi::OsStr;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

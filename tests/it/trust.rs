@@ -1,7 +1,7 @@
 //! How far figures can be trusted is decided once, when a file is loaded: honest files are known, others say why not.
 
 use crate::support::{load_bytes, pickles_in, root, shared, skipped, stem};
-use oomscope::model::{Snapshot, Why};
+use oomscope_model::{Snapshot, Why};
 use std::path::PathBuf;
 
 /// Recordings of real programs, as PyTorch wrote them.

@@ -5,7 +5,7 @@ use crate::answers::Says::{Key, Notice, Refuses, Words};
 use crate::answers::{ANSWERS, Says, address, text, words};
 use crate::changes::{CHANGES, Recorded};
 use crate::support::{load_bytes, run, sample};
-use oomscope::model::{DeviceId, Moment, Snapshot, Timeline, Trust};
+use oomscope_model::{DeviceId, Moment, Snapshot, Timeline, Trust};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;

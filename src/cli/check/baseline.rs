@@ -1,12 +1,12 @@
 //! The recording that others are held against: a snapshot, or the JSON of `stats`.
 
-use crate::analysis::comparison::{GateRow, PeakSummary, Side, held_against, peak_summary};
-use crate::analysis::{Attribution, UserRules};
 use crate::cli::failure::Failure;
 use crate::cli::loading;
-use crate::load::{Utf8, open_regular, text_of};
-use crate::model::{Snapshot, Timeline};
-use crate::report::read_baseline;
+use oomscope_analysis::comparison::{GateRow, PeakSummary, Side, held_against, peak_summary};
+use oomscope_analysis::{Attribution, UserRules};
+use oomscope_model::{Snapshot, Timeline};
+use oomscope_report::read_baseline;
+use oomscope_snapshot::load::{Utf8, open_regular, text_of};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 

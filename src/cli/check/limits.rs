@@ -1,8 +1,8 @@
 //! The limits that a device is held against.
 
-use crate::model::{Moment, Snapshot, Timeline, Trust};
-use crate::report::start_text;
-use crate::units;
+use oomscope_model::{Moment, Snapshot, Timeline, Trust};
+use oomscope_report::start_text;
+use oomscope_units as units;
 
 /// A limit: what was recorded beside it, and how far that is known.
 pub(super) struct Limit {

@@ -3,17 +3,17 @@
 mod baseline;
 mod limits;
 
-use crate::analysis::comparison::{GateItem, GateRow};
 use crate::cli::failure::Failure;
 use crate::cli::select::{Files, RulesFile, no_memory, parse_bytes};
 use crate::cli::{loading, output};
-use crate::load::Input;
-use crate::model::{Action, DeviceId, Snapshot, Timeline, Trust, Why};
-use crate::report::{GateLine, gate_markdown, gate_text, trust_sentences};
-use crate::units;
 use baseline::Baseline;
 use clap::{ArgGroup, Args};
 use limits::{Limits, Outcome};
+use oomscope_analysis::comparison::{GateItem, GateRow};
+use oomscope_model::{Action, DeviceId, Snapshot, Timeline, Trust, Why};
+use oomscope_report::{GateLine, gate_markdown, gate_text, trust_sentences};
+use oomscope_snapshot::load::Input;
+use oomscope_units as units;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

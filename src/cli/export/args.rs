@@ -1,12 +1,12 @@
 //! The arguments of `export`.
 
-use crate::analysis::filter::Filter;
 use crate::cli::failure::Failure;
 use crate::cli::max_output::MaxOutput;
 use crate::cli::select::{NamedRange, Source, Target, parse_filter, parse_range};
-use crate::interchange::{Content, FORMATS, Format, TABLES, Table};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use oomscope_analysis::filter::Filter;
+use oomscope_export::interchange::{Content, FORMATS, Format, TABLES, Table};
 use std::path::PathBuf;
 
 /// Arguments of `export`.

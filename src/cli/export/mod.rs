@@ -10,7 +10,7 @@ mod whole;
 pub(super) use args::ExportArgs;
 
 use super::failure::Failure;
-use crate::interchange::Content;
+use oomscope_export::interchange::Content;
 
 pub(super) fn run(args: &ExportArgs) -> Result<(), Failure> {
     args.refuse_useless()?;

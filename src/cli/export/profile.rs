@@ -2,10 +2,10 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::stderr;
-use crate::interchange::{Portion, Profile, Selection};
-use crate::load::open_regular;
-use crate::units;
 use flate2::bufread::MultiGzDecoder;
+use oomscope_export::interchange::{Portion, Profile, Selection};
+use oomscope_snapshot::load::open_regular;
+use oomscope_units as units;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 

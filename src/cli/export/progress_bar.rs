@@ -1,8 +1,8 @@
 //! A bar for long exports.
 
-use crate::interchange::Progress;
-use crate::units;
 use indicatif::{ProgressBar, ProgressStyle};
+use oomscope_export::interchange::Progress;
+use oomscope_units as units;
 use std::time::{Duration, Instant};
 
 /// Time before a bar is shown: shorter exports never show one.

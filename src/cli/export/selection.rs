@@ -1,12 +1,12 @@
 //! From the arguments and an open recording to its exported part.
 
 use super::args::ExportArgs;
-use crate::analysis::filter::Prepared;
-use crate::analysis::{Attribution, Facts};
 use crate::cli::failure::Failure;
 use crate::cli::select::{Missing, Opened, Selected, Target, matches, missing};
-use crate::interchange::{Portion, Selection};
-use crate::model::Timeline;
+use oomscope_analysis::filter::Prepared;
+use oomscope_analysis::{Attribution, Facts};
+use oomscope_export::interchange::{Portion, Selection};
+use oomscope_model::Timeline;
 use std::sync::Arc;
 
 /// The part of a recording that is exported if neither a moment nor a range is named.

@@ -6,7 +6,7 @@ use super::selection::{Otherwise, selection};
 use crate::cli::failure::Failure;
 use crate::cli::max_output::Within;
 use crate::cli::table_folder::{table_path, write_folder};
-use crate::interchange::{OpenTable, Progress, Selection, TABLES, Table};
+use oomscope_export::interchange::{OpenTable, Progress, Selection, TABLES, Table};
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,7 @@ use super::profile;
 use super::progress_bar::with_bar;
 use super::selection::{Otherwise, selection};
 use crate::cli::failure::Failure;
-use crate::interchange::WriteWhole;
+use oomscope_export::interchange::WriteWhole;
 
 /// Write stacks: of the moment or the range, else of the OOM or the peak.
 pub(super) fn stacks(args: &ExportArgs, write: WriteWhole) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 //!
 //! A document is cut while it is written, so that neither time nor memory goes into what no client would take.
 
-use crate::units;
+use oomscope_units as units;
 use std::io::{self, Write};
 
 /// Longest answer in bytes. Agents mostly take 25,000 tokens at once; a token of such JSON has about three bytes.

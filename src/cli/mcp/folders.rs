@@ -2,7 +2,7 @@
 
 use super::refusal::Refusal;
 use crate::cli::failure::Failure;
-use crate::load::{FileStamp, FolderListing};
+use oomscope_snapshot::load::{FileStamp, FolderListing};
 use std::path::{Path, PathBuf};
 
 /// The folders of the command line, without symbolic links. Nothing outside of them is read, listed or said to exist.

@@ -8,7 +8,7 @@ use super::refusal::Refusal;
 use super::shelf::Shelf;
 use super::tool::Tool;
 use super::tools::{diff, explain, list, live, ranks, remedies, series, summary, verdict};
-use crate::load::ManyProgress;
+use oomscope_snapshot::load::ManyProgress;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 

@@ -10,7 +10,7 @@ use super::registry::{Reply, TOOLS, answer};
 use super::shelf::Shelf;
 use super::tool::Tool;
 use crate::cli::failure::Failure;
-use crate::load::ManyProgress;
+use oomscope_snapshot::load::ManyProgress;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as Description, ToolAnnotations,

@@ -1,8 +1,8 @@
 //! The snapshots that were loaded last, so that further questions about them are answered at once.
 
 use super::refusal::Refusal;
-use crate::load::{FileStamp, Input, LoadError, ManyProgress, load_each};
-use crate::model::Snapshot;
+use oomscope_model::Snapshot;
+use oomscope_snapshot::load::{FileStamp, Input, LoadError, ManyProgress, load_each};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -6,15 +6,15 @@ use super::failure::Failure;
 use super::output::Destination;
 use super::select::RulesFile;
 use super::stderr;
-use crate::analysis::UserRules;
-use crate::export::page_colors;
-use crate::interchange::JobTable;
-use crate::load::{FolderListing, Input, LoadError, ManyProgress, load_each};
-use crate::model::Snapshot;
-use crate::ranks::{Job, summarize};
-use crate::report;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
+use oomscope_analysis::UserRules;
+use oomscope_diagnosis::ranks::{Job, summarize};
+use oomscope_export::interchange::JobTable;
+use oomscope_export::page_colors;
+use oomscope_model::Snapshot;
+use oomscope_report as report;
+use oomscope_snapshot::load::{FolderListing, Input, LoadError, ManyProgress, load_each};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -75,7 +75,7 @@ enum Format {
 }
 
 impl Format {
-    /// The name of a format of tables, as [`crate::interchange::FORMATS`] has it.
+    /// The name of a format of tables, as [`oomscope_export::interchange::FORMATS`] has it.
     fn of_tables(self) -> Option<&'static str> {
         match self {
             Self::Text | Self::Markdown | Self::Html | Self::Json => None,

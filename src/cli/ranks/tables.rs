@@ -3,9 +3,9 @@
 use crate::cli::failure::Failure;
 use crate::cli::output::{Destination, Output};
 use crate::cli::table_folder::{table_path, write_folder};
-use crate::interchange::{Content, FORMATS, JOB_TABLES, JobTable, OpenTable};
-use crate::ranks::Job;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use oomscope_diagnosis::ranks::Job;
+use oomscope_export::interchange::{Content, FORMATS, JOB_TABLES, JobTable, OpenTable};
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,11 @@
 //! The arguments of `render`.
 
 use super::names::{Named, named, one_of};
-use crate::analysis::filter::Filter;
 use crate::cli::select::{self, Capacity, NamedRange, Source, Target, parse_range};
-use crate::draw::{Axis, ColorBy, Palette};
-use crate::export::PictureKind;
 use clap::{Args, ValueEnum};
+use oomscope_analysis::filter::Filter;
+use oomscope_draw::{Axis, ColorBy, Palette};
+use oomscope_export::PictureKind;
 use std::path::PathBuf;
 
 /// The smallest side of a picture in points: below it there is no room for the caption.

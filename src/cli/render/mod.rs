@@ -7,8 +7,8 @@ mod spec;
 pub(super) use args::RenderArgs;
 
 use super::failure::Failure;
-use crate::draw::software::MAX_SIDE_PX;
-use crate::export::{Format, PictureKind};
+use oomscope_draw::software::MAX_SIDE_PX;
+use oomscope_export::{Format, PictureKind};
 use std::path::Path;
 
 /// Largest number of pixels of a picture, four times those of an 8K screen: they take half a GiB of memory.

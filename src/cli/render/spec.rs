@@ -1,19 +1,19 @@
 //! From the arguments and an open recording to the picture.
 
 use super::args::{Query, RenderArgs, VIEWS, Weigh};
-use crate::analysis::filter::Prepared;
-use crate::analysis::{Attribution, Direction, Measure, TreeOptions};
 use crate::cli::failure::Failure;
 use crate::cli::select::{Opened, Selected, matches, missing};
-use crate::diagnosis::{DiagnosisRequest, diagnose_workload};
-use crate::draw::picture::{self, view_of};
-use crate::draw::segment_map::MapLook;
-use crate::draw::{Axis, BandColors, Coloring, Future};
-use crate::export::{Filtered, PictureKind, PictureSpec, PictureVerdict, StacksView};
-use crate::model::{Moment, Timeline};
-use crate::program::{Run, Workload};
-use crate::remedies::predict_all_while;
-use crate::report::{answer, fix_of};
+use oomscope_analysis::filter::Prepared;
+use oomscope_analysis::{Attribution, Direction, Measure, TreeOptions};
+use oomscope_diagnosis::{DiagnosisRequest, diagnose_workload};
+use oomscope_draw::picture::{self, view_of};
+use oomscope_draw::segment_map::MapLook;
+use oomscope_draw::{Axis, BandColors, Coloring, Future};
+use oomscope_export::{Filtered, PictureKind, PictureSpec, PictureVerdict, StacksView};
+use oomscope_model::{Moment, Timeline};
+use oomscope_program::{Run, Workload};
+use oomscope_remedies::predict_all_while;
+use oomscope_report::{answer, fix_of};
 use std::sync::Arc;
 
 /// The picture that the arguments ask for, or why the recording does not allow it.

@@ -1,9 +1,9 @@
 //! Errors of selecting a device or a moment, with a way out.
 
 use super::moment::Missing;
-use crate::analysis::MomentError;
 use crate::cli::failure::Failure;
-use crate::model::{DeviceId, Snapshot};
+use oomscope_analysis::MomentError;
+use oomscope_model::{DeviceId, Snapshot};
 use std::fmt::Display;
 use std::path::Path;
 

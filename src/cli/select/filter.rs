@@ -1,8 +1,8 @@
 //! Filters of allocations.
 
-use crate::analysis::filter::{Filter, Matches, Prepared};
 use crate::cli::stderr;
-use crate::model::{Moment, Timeline};
+use oomscope_analysis::filter::{Filter, Matches, Prepared};
+use oomscope_model::{Moment, Timeline};
 
 /// Parse a filter, which is written as in the window. The error names the part that is wrong.
 pub(in crate::cli) fn parse_filter(text: &str) -> Result<Filter, String> {

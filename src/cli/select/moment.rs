@@ -1,8 +1,8 @@
 //! Moments and ranges as users name them.
 
-use crate::analysis::{At, Attribution, EventRanges, MomentError, Phases, RangeQuery};
-use crate::model::{Moment, Snapshot, Timeline};
-use crate::units;
+use oomscope_analysis::{At, Attribution, EventRanges, MomentError, Phases, RangeQuery};
+use oomscope_model::{Moment, Snapshot, Timeline};
+use oomscope_units as units;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 

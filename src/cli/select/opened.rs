@@ -1,12 +1,12 @@
 //! An open recording.
 
 use super::errors::{no_memory, no_such_device};
-use crate::analysis::{Attribution, Facts, UserRules};
 use crate::cli::failure::Failure;
-use crate::load::Input;
-use crate::model::{DeviceId, Recording, Snapshot, Timeline};
-use crate::program::Run;
-use crate::projection::{Projection, Unprojected};
+use oomscope_analysis::{Attribution, Facts, UserRules};
+use oomscope_model::{DeviceId, Recording, Snapshot, Timeline};
+use oomscope_program::Run;
+use oomscope_program::projection::{Projection, Unprojected};
+use oomscope_snapshot::load::Input;
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;

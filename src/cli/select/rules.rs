@@ -1,10 +1,10 @@
 //! `--rules`: the user's own rules for categories.
 
-use crate::analysis::UserRules;
 use crate::cli::failure::Failure;
 use crate::cli::stderr;
-use crate::load::{Input, MAX_RULES_BYTES, read_small, rules_nearby};
 use clap::Args;
+use oomscope_analysis::UserRules;
+use oomscope_snapshot::load::{Input, MAX_RULES_BYTES, read_small, rules_nearby};
 use std::path::{Path, PathBuf};
 
 /// The option `--rules`.

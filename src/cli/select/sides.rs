@@ -4,10 +4,10 @@ use super::moment::NamedMoment;
 use super::opened::Opened;
 use super::target::{OneDevice, Selected, Target};
 use super::values::{device_parser, parse_at};
-use crate::analysis::At;
 use crate::cli::failure::Failure;
-use crate::model::DeviceId;
 use clap::Args;
+use oomscope_analysis::At;
+use oomscope_model::DeviceId;
 
 /// `--at` and `--device` of both sides, and of either.
 #[derive(Debug, Args)]

@@ -2,11 +2,11 @@
 
 use super::opened::Opened;
 use super::rules::RulesFile;
-use crate::analysis::UserRules;
 use crate::cli::failure::Failure;
 use crate::cli::loading;
 use crate::cli::output::Destination;
 use clap::Args;
+use oomscope_analysis::UserRules;
 use std::path::{Path, PathBuf};
 
 /// `FILE` and `--rules`: one recording, and the user's rules about it.

@@ -4,10 +4,10 @@ use super::errors::{event_of_several_devices, events_of_several_devices, missing
 use super::moment::{Missing, NamedMoment, NamedRange};
 use super::opened::Opened;
 use super::values::{device_parser, parse_at, parse_bytes};
-use crate::analysis::At;
 use crate::cli::failure::Failure;
-use crate::model::{DeviceId, Moment, Timeline};
 use clap::Args;
+use oomscope_analysis::At;
+use oomscope_model::{DeviceId, Moment, Timeline};
 use std::ops::Range;
 
 /// `--device`.

@@ -1,10 +1,10 @@
 //! Parsers of option values.
 
 use super::moment::{NamedMoment, NamedRange};
-use crate::analysis::{At, Phase, RangeQuery};
-use crate::model::DeviceId;
-use crate::units;
 use clap::builder::TypedValueParser;
+use oomscope_analysis::{At, Phase, RangeQuery};
+use oomscope_model::DeviceId;
+use oomscope_units as units;
 
 /// The name of a moment that is the peak of a range, before the range.
 const PEAK_OF: &str = "peak-of:";

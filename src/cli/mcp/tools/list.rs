@@ -4,7 +4,7 @@ use crate::cli::mcp::call::Call;
 use crate::cli::mcp::parameter::{Kind, Parameter};
 use crate::cli::mcp::refusal::Refusal;
 use crate::cli::mcp::tool::Tool;
-use crate::report::{ListedFile, ListedFolder, folders_json};
+use oomscope_report::{ListedFile, ListedFolder, folders_json};
 use std::io::Write;
 use std::path::Path;
 

@@ -1,11 +1,11 @@
 //! `ranks`: the comparison of `oomscope ranks`.
 
-use crate::analysis::UserRules;
 use crate::cli::mcp::call::Call;
 use crate::cli::mcp::parameter::{Kind, Parameter};
 use crate::cli::mcp::refusal::Refusal;
 use crate::cli::mcp::tool::Tool;
 use crate::cli::ranks;
+use oomscope_analysis::UserRules;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

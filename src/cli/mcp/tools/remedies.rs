@@ -5,7 +5,7 @@ use crate::cli::mcp::parameter::{Kind, Parameter};
 use crate::cli::mcp::refusal::Refusal;
 use crate::cli::mcp::tool::{CAPACITY, DEVICE, FILE, Tool};
 use crate::cli::remedies;
-use crate::remedies::predict;
+use oomscope_remedies::predict;
 use std::io::Write;
 
 pub(in crate::cli::mcp) const TOOL: Tool = Tool {

@@ -1,15 +1,15 @@
 //! `series`: memory over time, in columns.
 
-use crate::analysis::filter::{Filter, Prepared};
-use crate::analysis::{Attribution, series};
 use crate::cli::mcp::call::Call;
 use crate::cli::mcp::parameter::{Kind, Parameter};
 use crate::cli::mcp::refusal::Refusal;
 use crate::cli::mcp::tool::{DEVICE, FILE, FILTER, Tool};
 use crate::cli::select::{NamedRange, OneDevice, Opened, Source, parse_filter, parse_range};
-use crate::model::{Moment, Timeline};
-use crate::report::{DeviceSeries, series_json};
 use clap::Args;
+use oomscope_analysis::filter::{Filter, Prepared};
+use oomscope_analysis::{Attribution, series};
+use oomscope_model::{Moment, Timeline};
+use oomscope_report::{DeviceSeries, series_json};
 use std::io::Write;
 use std::ops::Range;
 

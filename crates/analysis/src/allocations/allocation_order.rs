@@ -1,0 +1,148 @@
+//! Allocations in the order of one of their properties.
+
+use super::LifeSpan;
+use crate::SiteLabels;
+use oomscope_model::{AllocId, Moment, PoolKey, Timeline};
+use rayon::prelude::*;
+
+/// Below this number of allocations, starting tasks takes longer than sorting.
+const MIN_PARALLEL: usize = 1 << 15;
+
+/// Longest span that is told from longer ones, in microseconds (some 70,000 years) or events: spans then take
+/// 62 bits of a key and leave the top bit free.
+const LONGEST: i64 = 1 << 61;
+
+/// The property by which allocations are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OrderBy {
+    /// The moment of their allocation.
+    Start,
+    /// Their age: the reverse of [`Start`](Self::Start).
+    Age,
+    /// Requested bytes.
+    Size,
+    /// Their lifetime: the closed [`LifeSpan`]s by length, then the open ones.
+    Lifetime,
+    /// The address.
+    Address,
+    /// The stream; unknown ones come first.
+    Stream,
+    /// The pool; unknown ones come first.
+    Pool,
+    /// The label of the site, in alphabetical order.
+    Site,
+}
+
+/// Sorts the allocations of one timeline. Equal ones stay in allocation order.
+#[derive(Debug, Clone, Copy)]
+pub struct AllocationSorter<'a> {
+    timeline: &'a Timeline,
+    sites: &'a SiteLabels,
+}
+
+impl<'a> AllocationSorter<'a> {
+    /// A sorter for a timeline of the file with these labels.
+    pub fn new(timeline: &'a Timeline, sites: &'a SiteLabels) -> Self {
+        Self { timeline, sites }
+    }
+
+    /// All allocations, lowest first. This takes about 30 ns for each.
+    pub fn all(self, by: OrderBy) -> Vec<AllocId> {
+        self.sort(self.timeline.ids().collect(), by)
+    }
+
+    /// The allocations that are live at a moment, lowest first.
+    pub fn live_at(self, moment: Moment, by: OrderBy) -> Vec<AllocId> {
+        self.sort(self.timeline.lifetimes.live_at(moment).collect(), by)
+    }
+
+    /// Sort allocations, which are given in allocation order.
+    pub fn sort(self, mut ids: Vec<AllocId>, by: OrderBy) -> Vec<AllocId> {
+        debug_assert!(ids.is_sorted(), "the order by start, and among equals, is that of the input");
+        // Ids break ties in `keyed`, so that an unstable sort, which is faster, keeps allocation order.
+        let keys = Keys::new(self, by);
+        match by {
+            OrderBy::Start => {}
+            OrderBy::Age => ids.reverse(),
+            _ if ids.len() < MIN_PARALLEL => {
+                let mut keyed: Vec<(u64, AllocId)> = ids.iter().map(|&id| (keys.key(id), id)).collect();
+                keyed.sort_unstable();
+                ids.iter_mut().zip(keyed).for_each(|(slot, (_, id))| *slot = id);
+            }
+            _ => {
+                let mut keyed: Vec<(u64, AllocId)> = ids.par_iter().map(|&id| (keys.key(id), id)).collect();
+                keyed.par_sort_unstable();
+                ids.par_iter_mut().zip(keyed).for_each(|(slot, (_, id))| *slot = id);
+            }
+        }
+        ids
+    }
+}
+
+/// The key of every allocation in an order.
+struct Keys<'a> {
+    timeline: &'a Timeline,
+    sites: &'a SiteLabels,
+    by: OrderBy,
+    /// The streams of the timeline, ascending, for the order by stream; else empty.
+    streams: Vec<i64>,
+    /// The pools of the timeline, ascending, for the order by pool; else empty.
+    pools: Vec<PoolKey>,
+    /// True if the timeline has times, so that life spans are in microseconds.
+    has_times: bool,
+}
+
+impl<'a> Keys<'a> {
+    fn new(AllocationSorter { timeline, sites }: AllocationSorter<'a>, by: OrderBy) -> Self {
+        let streams = if by == OrderBy::Stream { timeline.streams() } else { Vec::new() };
+        let pools = if by == OrderBy::Pool { pools(timeline) } else { Vec::new() };
+        Self { timeline, sites, by, streams, pools, has_times: timeline.times.has_times() }
+    }
+
+    /// A number that grows with the property.
+    #[inline]
+    fn key(&self, id: AllocId) -> u64 {
+        let timeline = self.timeline;
+        match self.by {
+            OrderBy::Start => u64::from(timeline.lifetimes.start(id).0),
+            OrderBy::Age => u64::from(u32::MAX - timeline.lifetimes.start(id).0),
+            OrderBy::Size => ascending(timeline.size(id)),
+            OrderBy::Lifetime => self.lifetime_key(id),
+            OrderBy::Address => timeline.allocation(id).addr,
+            OrderBy::Stream => place(&self.streams, timeline.allocation(id).stream),
+            OrderBy::Pool => place(&self.pools, timeline.allocation(id).pool),
+            OrderBy::Site => u64::from(self.sites.rank(timeline.stack(id))),
+        }
+    }
+
+    /// The length of an allocation's life, in events if the recording has no times. The top bit is set
+    /// for open spans.
+    fn lifetime_key(&self, id: AllocId) -> u64 {
+        let span = LifeSpan::of(self.timeline, id);
+        let length = if self.has_times { span.us.unwrap_or(0) } else { i64::from(span.events) };
+        (u64::from(span.is_open) << 63) | (length.clamp(-LONGEST, LONGEST) + LONGEST).cast_unsigned()
+    }
+}
+
+/// The pools of a timeline, ascending.
+fn pools(timeline: &Timeline) -> Vec<PoolKey> {
+    let of_segments = timeline.segments.segments.iter().filter_map(|segment| segment.pool);
+    let mut pools: Vec<PoolKey> = of_segments.chain(timeline.events.distinct_pools()).collect();
+    pools.sort_unstable();
+    pools.dedup();
+    pools
+}
+
+/// A signed number as an unsigned one, in the same order.
+fn ascending(signed: i64) -> u64 {
+    signed.cast_unsigned() ^ (1 << 63)
+}
+
+/// The place of a value in a sorted list, from 1; 0 for `None`.
+fn place<T: Ord>(sorted: &[T], value: Option<T>) -> u64 {
+    value.map_or(0, |value| sorted.partition_point(|other| *other < value) as u64 + 1)
+}
+
+#[cfg(test)]
+#[path = "allocation_order_tests.rs"]
+mod tests;

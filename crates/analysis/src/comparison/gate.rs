@@ -1,0 +1,118 @@
+//! The figures of a device at its peak that a later recording is held against.
+
+use super::lines::{CodeLine, match_lines};
+use super::side::Side;
+use super::sites::Sites;
+use crate::{Category, CategoryBytes, InferredPart};
+use oomscope_model::{DeviceId, StackId};
+use std::collections::BTreeMap;
+
+/// Lines with less than one part in this many of the peak are left out: a tenth of what any sensible tolerance is.
+const SMALLEST_PART: i64 = 1_000;
+
+/// The figures of a device at its peak.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeakSummary {
+    /// The device.
+    pub device: DeviceId,
+    /// The most active bytes.
+    pub peak_bytes: i64,
+    /// The most reserved bytes.
+    pub reserved_bytes: i64,
+    /// Whether the end of the trace was recorded, and nothing contradicts the figures.
+    pub is_complete: bool,
+    /// Live bytes by category.
+    pub categories: Vec<CategoryBytes>,
+    /// Live bytes by line of code, most first, without lines that hold next to nothing.
+    pub lines: Vec<(CodeLine, i64)>,
+}
+
+/// What a figure is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GateItem {
+    /// The most active bytes.
+    Peak,
+    /// The most reserved bytes.
+    Reserved,
+    /// A category at the peak.
+    Category(Category),
+    /// A line of code at the peak.
+    Line(CodeLine),
+}
+
+/// A figure beside that of the baseline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GateRow {
+    /// What it is about.
+    pub item: GateItem,
+    /// Bytes of the baseline.
+    pub before_bytes: i64,
+    /// Bytes now.
+    pub now_bytes: i64,
+    /// Whether it grew by more than is tolerated.
+    pub is_exceeded: bool,
+    /// Whether only one of both is mostly inferred, so that growth may be another judgement. Such a row is never exceeded.
+    pub is_judged_differently: bool,
+}
+
+/// The figures of a side, whose moment is the peak of its device.
+pub fn peak_summary(side: &Side<'_>) -> PeakSummary {
+    let Side { snapshot, timeline, attribution, moment } = *side;
+    let sites = Sites::new(snapshot);
+    let mut by_line: BTreeMap<CodeLine, i64> = BTreeMap::new();
+    let mut by_stack: BTreeMap<StackId, i64> = BTreeMap::new();
+    for id in timeline.lifetimes.live_at(moment) {
+        let sum = by_stack.entry(timeline.stack(id)).or_default();
+        *sum = sum.saturating_add(timeline.size(id));
+    }
+    for (stack, bytes) in by_stack {
+        let sum = by_line.entry(sites.line_of(snapshot, stack)).or_default();
+        *sum = sum.saturating_add(bytes);
+    }
+    let peak_bytes = timeline.active.at(moment);
+    let mut lines: Vec<(CodeLine, i64)> =
+        by_line.into_iter().filter(|(_, bytes)| peak_bytes / SMALLEST_PART < *bytes).collect();
+    lines.sort_by(|(line_a, a), (line_b, b)| b.cmp(a).then(line_a.cmp(line_b)));
+    PeakSummary {
+        device: timeline.device,
+        peak_bytes,
+        reserved_bytes: timeline.reserved.peak().1,
+        is_complete: timeline.trust.is_sound(),
+        categories: attribution.categories.bytes_at(timeline, moment),
+        lines,
+    }
+}
+
+/// The figures now beside those of a baseline.
+///
+/// Growth is tolerated up to a part of the baseline's peak or, of reserved memory, of
+/// what it had reserved; `tolerance` is that part. Categories and lines go by the peak too: a small one may double unnoticed.
+pub fn held_against(baseline: &PeakSummary, now: &PeakSummary, tolerance: f64) -> Vec<GateRow> {
+    let row = |item, before_bytes: i64, now_bytes: i64, whole: i64| GateRow {
+        item,
+        before_bytes,
+        now_bytes,
+        is_exceeded: whole as f64 * tolerance < now_bytes.saturating_sub(before_bytes) as f64,
+        is_judged_differently: false,
+    };
+    let peak = baseline.peak_bytes;
+    let mut rows = vec![
+        row(GateItem::Peak, peak, now.peak_bytes, peak),
+        row(GateItem::Reserved, baseline.reserved_bytes, now.reserved_bytes, baseline.reserved_bytes),
+    ];
+    for category in Category::ALL {
+        let [before, after] = [baseline, now].map(|of| of.categories.iter().find(|c| c.category == category));
+        let Some(after) = after else { continue };
+        let is_inferred = |of: &CategoryBytes| InferredPart::of(of.bytes, of.inferred_bytes).is_most();
+        let differs = before.is_some_and(|before| is_inferred(before) != is_inferred(after));
+        let found = row(GateItem::Category(category), before.map_or(0, |of| of.bytes), after.bytes, peak);
+        let is_exceeded = found.is_exceeded && !differs;
+        rows.push(GateRow { is_judged_differently: differs, is_exceeded, ..found });
+    }
+    let lines = |of: &PeakSummary| of.lines.iter().map(|(line, _)| line.clone()).collect::<Vec<_>>();
+    for ((line, bytes), before) in now.lines.iter().zip(match_lines(&lines(now), &lines(baseline))) {
+        let before = before.and_then(|at| baseline.lines.get(at)).map_or(0, |(_, bytes)| *bytes);
+        rows.push(row(GateItem::Line(line.clone()), before, *bytes, peak));
+    }
+    rows
+}

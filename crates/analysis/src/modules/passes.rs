@@ -1,0 +1,109 @@
+//! The passes that left activations, from the call of a model to the next: how often each module ran in them.
+
+use super::call_path::Place;
+use super::calls::CallCounter;
+use super::live::{Live, MODULE_COLUMNS, add};
+use super::places::Places;
+use super::tree::NodeIx;
+use crate::{Category, ModelCall};
+use foldhash::HashMap;
+use oomscope_model::{AllocId, EventIx, Moment, Timeline};
+use std::ops::Range;
+
+/// Calls of modules in the passes that left activations.
+#[derive(Debug, Default)]
+pub(super) struct PassCalls {
+    /// How often the code of each module ran in the last pass that called it.
+    calls: HashMap<NodeIx, u32>,
+    /// Activations of each module by call.
+    by_call: HashMap<NodeIx, Vec<i64>>,
+}
+
+impl PassCalls {
+    /// How often a module ran in the last pass that called it; 0 if none did.
+    pub(super) fn of(&self, node: NodeIx) -> u32 {
+        self.calls.get(&node).copied().unwrap_or(0)
+    }
+
+    /// The activations of each call of a module, if it is the outermost that ran several times.
+    pub(super) fn activations(&self, node: NodeIx) -> &[i64] {
+        self.by_call.get(&node).map_or(&[], Vec::as_slice)
+    }
+
+    fn add(&mut self, node: NodeIx, call: u32, size: i64) {
+        let by_call = self.by_call.entry(node).or_default();
+        let at = call.saturating_sub(1) as usize;
+        by_call.resize(by_call.len().max(at + 1), 0);
+        add(&mut by_call[at], size);
+    }
+}
+
+/// Follow the passes that left some of the live activations.
+pub(super) fn follow_passes(
+    timeline: &Timeline,
+    calls: &[ModelCall],
+    places: &mut Places<'_>,
+    live: &[Live],
+) -> PassCalls {
+    let is_activation = |live: &&Live| MODULE_COLUMNS[live.column] == Category::Activation;
+    let mut activations = live.iter().filter(is_activation).peekable();
+    let (mut counted, mut numbered) = (CallCounter::default(), CallCounter::default());
+    let mut out = PassCalls::default();
+    while let Some(first) = activations.peek() {
+        let pass = pass_of(timeline, calls, first.id);
+        if !pass.contains(&first.id.0) {
+            // It is older than the recording, whose passes are unknown.
+            activations.next();
+            continue;
+        }
+        follow_pass(timeline, places, &mut counted, pass.clone(), |_, _, _| ());
+        out.calls.extend(counted.of_pass());
+        // Following the pass again takes less memory than keeping the numbers of all calls would.
+        follow_pass(timeline, places, &mut numbered, pass.clone(), |id, path, numbers| {
+            let Some(live) = activations.next_if(|live| live.id == id) else { return };
+            let repeated = path.iter().zip(numbers).find(|(node, _)| 1 < counted.calls(**node));
+            if let Some((&node, &number)) = repeated {
+                out.add(node, number, live.size);
+            }
+        });
+        while activations.next_if(|live| live.id.0 < pass.end).is_some() {}
+    }
+    out
+}
+
+/// The allocations from the call of a model to the next, around one of them.
+fn pass_of(timeline: &Timeline, calls: &[ModelCall], id: AllocId) -> Range<u32> {
+    let lifetimes = &timeline.lifetimes;
+    let Some(event) = lifetimes.start(id).event() else { return 0..0 };
+    let after = calls.partition_point(|call| call.event <= event);
+    let end = lifetimes.len() as u32;
+    // The moment before an event has its number.
+    let first_from = |event: EventIx| lifetimes.first_after(Moment(event.0)).map_or(end, |id| id.0);
+    let from = after.checked_sub(1).map(|at| first_from(calls[at].event));
+    let to = calls.get(after).map(|call| first_from(call.event));
+    from.unwrap_or(lifetimes.initial_count() as u32)..to.unwrap_or(end)
+}
+
+/// Follow all allocations of a pass. `see` is given each of them, with the path of modules that it lies in and the number of
+/// the call of each; both are empty outside of modules.
+fn follow_pass(
+    timeline: &Timeline,
+    places: &mut Places<'_>,
+    counter: &mut CallCounter,
+    pass: Range<u32>,
+    mut see: impl FnMut(AllocId, &[NodeIx], &[u32]),
+) {
+    counter.start_pass();
+    let mut numbers = Vec::new();
+    for id in pass.map(AllocId) {
+        let stack = timeline.stack(id);
+        places.read(stack);
+        numbers.clear();
+        if let Some(Place::Called(path)) = places.known(stack) {
+            counter.follow(&places.tree, path, places.first_alike(stack), &mut numbers);
+            see(id, path, &numbers);
+        } else {
+            see(id, &[], &[]);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Frames as text.
+
+use crate::printable;
+use oomscope_model::{Frame, FrameId, Snapshot};
+
+/// A frame as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteFrame {
+    /// The full path, as it was recorded.
+    pub file: String,
+    /// The line, from 1; 0 if it is unknown.
+    pub line: i64,
+    /// The function.
+    pub name: String,
+}
+
+/// The text of a frame, with control characters replaced.
+pub fn site_frame(snapshot: &Snapshot, id: FrameId) -> SiteFrame {
+    let Frame { file, line, name, .. } = snapshot.frames.get(id);
+    SiteFrame { file: printable(snapshot, file), line, name: printable(snapshot, name) }
+}

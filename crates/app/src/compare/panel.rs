@@ -1,0 +1,286 @@
+//! The pane *Compare*: where the difference of two recordings or moments comes from.
+
+use super::aligning::Shown;
+use super::computing::{CompareRequest, CompareTask, Compared, StacksTask};
+use super::others::Other;
+use super::sides::{ComparedSide, SideMoment};
+use super::table::{self, Rows};
+use super::{aligning, curves, flame};
+use crate::device::PaneCtx;
+use crate::tables::scroll::Reveal;
+use crate::tables::virtual_list::{ListState, VirtualList};
+use crate::theme;
+use crate::work::background::Background;
+use eframe::egui::{self, ComboBox};
+use oomscope_analysis::MomentRange;
+#[cfg(test)]
+use oomscope_analysis::comparison::StackChanges;
+use oomscope_model::{Moment, Recording};
+use oomscope_report::CompareBy;
+use oomscope_units as units;
+use std::sync::Arc;
+
+/// Width of the choosers of files and moments, in points.
+const FILE_PX: f32 = 190.0;
+const MOMENT_PX: f32 = 92.0;
+
+/// What the body shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Body {
+    Table(CompareBy),
+    Flame,
+    Curves,
+}
+
+/// The pane's own state, kept between frames.
+pub(crate) struct State {
+    /// The devices of all open files. The window fills it in before every frame.
+    pub(crate) others: Vec<Other>,
+    /// A device of another file whose cursor is to move, too. The window takes it.
+    pub(crate) moved: Option<(Recording, Moment)>,
+    /// The device that this one is compared with; the best of the others until the user chooses one.
+    chosen: Option<Recording>,
+    /// The moment of that device, and of this one.
+    moments: [SideMoment; 2],
+    body: Body,
+    aligning: aligning::State,
+    background: Background<CompareTask>,
+    /// The recordings of the latest comparison.
+    compared: Option<[Recording; 2]>,
+    list: ListState,
+    stacks: Background<StacksTask>,
+    pub(crate) flame: flame::State,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            others: Vec::new(),
+            moved: None,
+            chosen: None,
+            moments: [SideMoment::default(); 2],
+            body: Body::Table(CompareBy::Category),
+            aligning: aligning::State::default(),
+            background: Background::default(),
+            compared: None,
+            list: ListState::default(),
+            stacks: Background::default(),
+            flame: flame::State::default(),
+        }
+    }
+}
+
+impl State {
+    /// Take over what does not depend on the file.
+    pub(crate) fn keep(&mut self, old: &Self) {
+        (self.moments, self.body) = (old.moments, old.body);
+        self.aligning.keep(&old.aligning);
+    }
+
+    /// Let go of recordings whose files are closed: they take memory.
+    pub(crate) fn forget_closed(&mut self, open: &[Other]) {
+        self.others.clear();
+        let is_open = |recording: &Recording| open.iter().any(|other| other.recording == *recording);
+        self.chosen = self.chosen.take().filter(is_open);
+        if !self.compared.iter().flatten().all(is_open) {
+            (self.compared, self.background) = (None, Background::default());
+            (self.stacks, self.flame) = (Background::default(), flame::State::default());
+            self.aligning.forget();
+        }
+    }
+
+    /// Both sides by stack, once they are compared.
+    #[cfg(test)]
+    pub(crate) fn changes(&self) -> Option<Arc<StackChanges>> {
+        self.stacks.latest().cloned()
+    }
+
+    /// The device that this one is compared with: the chosen one while it is open, else one of another file, else
+    /// another one of this file, else this one.
+    fn other(&self, own: &Recording) -> Option<&Other> {
+        let is_chosen = |other: &&Other| self.chosen.as_ref() == Some(&other.recording);
+        let is_elsewhere = |other: &&Other| !Arc::ptr_eq(other.recording.snapshot(), own.snapshot());
+        let is_another = |other: &&Other| other.recording != *own;
+        let find = |holds: &dyn Fn(&&Other) -> bool| self.others.iter().find(holds);
+        find(&is_chosen).or_else(|| find(&is_elsewhere)).or_else(|| find(&is_another)).or(self.others.first())
+    }
+}
+
+/// Show the pane.
+pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
+    let own = state.others.iter().find(|other| other.recording == *ctx.recording).cloned();
+    let Some((own, other)) = own.zip(state.other(ctx.recording).cloned()) else { return };
+    let sides = sides_ui(ui, state, &other, &own);
+    ui.add_space(2.0);
+    let [Some(a), Some(b)] = sides else {
+        ui.label(theme::muted(ui, "One of these recordings has no request that failed."));
+        return;
+    };
+    if a == b {
+        ui.label(theme::muted(ui, HINT));
+        return;
+    }
+    let compared = Some([a.recording.clone(), b.recording.clone()]);
+    if state.compared != compared {
+        // Frames of other files are other ones.
+        (state.stacks, state.flame) = (Background::default(), flame::State::default());
+        state.compared = compared;
+        state.aligning.forget();
+    }
+    let request = CompareRequest { sides: [a, b] };
+    let mode = ctx.derived.work_mode;
+    state.background.ask(&request, ui.ctx(), mode, "compare", || CompareTask);
+    let Some(found) = state.background.latest().cloned() else {
+        ui.label(theme::muted(ui, "Comparing …"));
+        return;
+    };
+    let sentence = ui.add(egui::Label::new(theme::strong(&found.sentence, 13.0)).wrap());
+    sentence.on_hover_text(format!("A: {}\nB: {}", found.sides[0], found.sides[1]));
+    let marked = marked(&other, &own);
+    body_chooser(ui, state, &found, marked);
+    match state.body {
+        Body::Table(by) => table_ui(ui, ctx, state, &found, by),
+        Body::Flame => flame_ui(ui, ctx, state, &request),
+        Body::Curves => curves_ui(ui, ctx, state, &found, &request, marked),
+    }
+}
+
+const HINT: &str = "Choose another moment, or open another snapshot: files in tabs and the devices of this one can be compared.";
+
+/// The choosers of both sides. Returns what is compared.
+fn sides_ui(ui: &mut egui::Ui, state: &mut State, other: &Other, own: &Other) -> [Option<ComparedSide>; 2] {
+    let palette = theme::palette(ui);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = egui::vec2(6.0, 2.0);
+        let letter = |ui: &mut egui::Ui, side: usize, name: &str| {
+            let color = theme::color(curves::side_color(palette, side));
+            ui.label(theme::strong(name, 13.0).color(color));
+        };
+        letter(ui, 0, "A");
+        let mut chosen = other.recording.clone();
+        let shown =
+            ComboBox::from_id_salt("other").selected_text(theme::small(name(other, own))).width(FILE_PX);
+        let response = shown.truncate().show_ui(ui, |ui| {
+            for each in &state.others {
+                ui.selectable_value(&mut chosen, each.recording.clone(), name(each, own));
+            }
+        });
+        response.response.on_hover_text(units::printable(&other.title));
+        if chosen != other.recording {
+            state.chosen = Some(chosen);
+        }
+        moment_ui(ui, &mut state.moments[0], "A");
+        ui.add_space(8.0);
+        letter(ui, 1, "B");
+        ui.label("this device");
+        moment_ui(ui, &mut state.moments[1], "B");
+    });
+    [ComparedSide::new(other, state.moments[0]), ComparedSide::new(own, state.moments[1])]
+}
+
+fn name(other: &Other, own: &Other) -> String {
+    if other.recording == own.recording { "this device".to_owned() } else { units::printable(&other.title) }
+}
+
+fn moment_ui(ui: &mut egui::Ui, moment: &mut SideMoment, side: &str) {
+    ui.label(theme::muted(ui, "at"));
+    let chooser = ComboBox::from_id_salt(("moment", side)).selected_text(theme::small(moment.name()));
+    chooser.width(MOMENT_PX).show_ui(ui, |ui| {
+        for each in SideMoment::ALL {
+            ui.selectable_value(moment, each, each.name());
+        }
+    });
+}
+
+/// The ranges that are marked on both sides. Those of one recording are the same.
+fn marked(other: &Other, own: &Other) -> Option<[MomentRange; 2]> {
+    let [a, b] = [other.range?, own.range?];
+    (other.recording != own.recording).then_some([a, b])
+}
+
+fn body_chooser(
+    ui: &mut egui::Ui,
+    state: &mut State,
+    found: &Arc<Compared>,
+    marked: Option<[MomentRange; 2]>,
+) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = egui::vec2(6.0, 2.0);
+        for (by, name) in [
+            (CompareBy::Category, "By category"),
+            (CompareBy::Line, "By line"),
+            (CompareBy::Module, "By module"),
+            (CompareBy::Pool, "By pool"),
+        ] {
+            if ui.selectable_label(state.body == Body::Table(by), theme::small(name)).clicked() {
+                state.body = Body::Table(by);
+                state.list.reveal(Reveal::Nearest(0));
+            }
+        }
+        for (body, name, hint) in [
+            (
+                Body::Flame,
+                "By stack",
+                "A flame graph of both: as wide as the larger side, coloured by the change",
+            ),
+            (Body::Curves, "Curves", "Active memory of both on one axis"),
+        ] {
+            if ui.selectable_label(state.body == body, theme::small(name)).on_hover_text(hint).clicked() {
+                state.body = body;
+            }
+        }
+        if state.body == Body::Flame {
+            ui.add_space(8.0);
+            flame::legend_ui(ui);
+        }
+        if state.body == Body::Curves {
+            ui.add_space(8.0);
+            aligning::ui(ui, &mut state.aligning, found, marked);
+        }
+    });
+}
+
+fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, found: &Compared, by: CompareBy) {
+    let all = found.rows.iter().find(|(known, _)| *known == by).map_or(&[][..], |(_, rows)| rows);
+    let rows = Rows { all, query: &ctx.at.query };
+    let list = VirtualList { name: "compare", columns: &table::COLUMNS, sorted: None };
+    let answer = list.show(ui, &mut state.list, &rows);
+    let clicked = answer.clicked.and_then(|row| all.get(row)).and_then(|row| row.query.clone());
+    if let Some(query) = clicked {
+        ctx.at.toggle_filter(query);
+    }
+}
+
+fn flame_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, request: &CompareRequest) {
+    let mode = ctx.derived.work_mode;
+    state.stacks.ask(request, ui.ctx(), mode, "compare stacks", || StacksTask);
+    match state.stacks.latest() {
+        Some(changes) => flame::ui(ui, &mut state.flame, changes, ctx),
+        None => _ = ui.label(theme::muted(ui, "The stacks are being compared…")),
+    }
+}
+
+fn curves_ui(
+    ui: &mut egui::Ui,
+    ctx: &mut PaneCtx<'_>,
+    state: &mut State,
+    found: &Arc<Compared>,
+    request: &CompareRequest,
+    marked: Option<[MomentRange; 2]>,
+) {
+    let mode = ctx.derived.work_mode;
+    let shown = match state.aligning.shown(ui.ctx(), mode, found, request, marked) {
+        Some(Shown::Curves(curves)) => curves,
+        other => {
+            let text = if let Some(Shown::Sentence(text)) = other { text } else { "Aligning …" };
+            ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
+            return;
+        }
+    };
+    let Some([theirs, ours]) = curves::ui(ui, &shown) else { return };
+    if let Some(moment) = ours {
+        ctx.at.move_to(moment);
+    }
+    let other = &request.sides[0].recording;
+    state.moved = theirs.filter(|_| other != ctx.recording).map(|moment| (other.clone(), moment));
+}

@@ -1,0 +1,60 @@
+//! The ways to put both curves on one axis.
+
+use crate::work::by_ptr::ByPtr;
+use oomscope_analysis::MomentRange;
+use oomscope_analysis::comparison::{AlignBy, CommonRange};
+use oomscope_units as units;
+use std::sync::Arc;
+
+/// What lies at the same place of the axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Iterations,
+    Events,
+    Time,
+    Range,
+}
+
+impl Way {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Iterations => "Iterations",
+            Self::Events => "Events",
+            Self::Time => "Time",
+            Self::Range => "Ranges",
+        }
+    }
+}
+
+/// The ranges that begin at the same places.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Ranges {
+    /// The range that the user marked on either side.
+    Marked([MomentRange; 2]),
+    /// All of one name.
+    Named(ByPtr<CommonRange>),
+}
+
+impl Ranges {
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Marked(_) => "the marked ranges".to_owned(),
+            Self::Named(common) => units::printable(&common.name),
+        }
+    }
+
+    /// The number of ranges on the side that has more.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Marked(_) => 1,
+            Self::Named(common) => common.ranges[0].len().max(common.ranges[1].len()),
+        }
+    }
+
+    pub(super) fn align_by(&self) -> AlignBy {
+        AlignBy::Ranges(match self {
+            Self::Marked(ranges) => ranges.map(|range| Arc::from([range])),
+            Self::Named(common) => common.ranges.clone(),
+        })
+    }
+}

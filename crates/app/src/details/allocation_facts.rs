@@ -1,0 +1,189 @@
+//! One allocation as text, put together once when it is selected.
+
+use super::facts::{FrameText, frames};
+use crate::device::Derived;
+use crate::device::figures::Figures;
+use oomscope_analysis::printable;
+use oomscope_analysis::{
+    Attribution, Basis, Lanes, RangeName, RuleId, fitting_tensors, site_label, stack_lines, tensors_text,
+};
+use oomscope_model::{
+    AllocId, Allocation, DeviceId, Event, Moment, PoolKey, Recording, ReservedRange, Snapshot, StrId,
+    Timeline,
+};
+use oomscope_report as report;
+use oomscope_units as units;
+
+/// What blocks are rounded to.
+const BLOCK_BYTES: i64 = 512;
+
+/// One allocation as text.
+pub(crate) struct AllocationFacts {
+    /// The line of code that made it.
+    pub(crate) site: String,
+    /// `2.63 GiB`.
+    pub(crate) size: String,
+    /// Names and values.
+    pub(crate) rows: Vec<(&'static str, String)>,
+    /// The stack, innermost first.
+    pub(crate) frames: Vec<FrameText>,
+    /// For memory of the backward pass, the stack of the forward code.
+    pub(crate) forward: Vec<FrameText>,
+    /// It was freed in the recording.
+    pub(crate) has_end: bool,
+    /// Everything, for the clipboard.
+    pub(crate) copy: String,
+}
+
+impl AllocationFacts {
+    pub(crate) fn new(recording: &Recording, derived: &Derived, id: AllocId) -> Self {
+        let snapshot = recording.snapshot();
+        let allocation = recording.allocation(id);
+        let event = allocation.alloc_event().map(|ix| recording.events.get(ix));
+        let mut rows = rows(recording, &derived.figures, &allocation);
+        let attribution = derived.attribution().into_iter();
+        rows.extend(attribution.flat_map(|found| purpose(recording, found, &allocation)));
+        rows.push(("Memory then", memory_then(recording, allocation.start)));
+        rows.extend(event.iter().flat_map(|event| recorded(snapshot, event)));
+        let tensors = tensors_text(&fitting_tensors(snapshot, recording.device, &allocation));
+        rows.extend(tensors.map(|text| ("Tensor", units::printable(&text))));
+        let annotations = annotations(snapshot, &derived.lanes, allocation.start);
+        rows.extend(annotations.map(|names| ("Annotations", names)));
+        let mut lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        lines.extend(stack_lines(snapshot, allocation.stack).map(|line| format!("  {line}")));
+        Self {
+            site: site_label(snapshot, allocation.stack),
+            size: units::bytes(allocation.size),
+            rows,
+            frames: frames(snapshot, allocation.stack),
+            forward: event.map_or_else(Vec::new, |event| frames(snapshot, event.forward_stack)),
+            has_end: allocation.end.is_some() || allocation.requested.is_some(),
+            copy: lines.join("\n"),
+        }
+    }
+}
+
+fn rows(timeline: &Timeline, figures: &Figures, allocation: &Allocation) -> Vec<(&'static str, String)> {
+    let at = |moment: Option<Moment>| {
+        moment.and_then(Moment::event).map(|event| figures.event_text(timeline, event))
+    };
+    let unknown = || "not recorded".to_owned();
+    let never = || "not in the recording".to_owned();
+    let segment = segment(timeline, allocation);
+    let pool = allocation.pool.or(segment.and_then(|segment| segment.pool));
+    vec![
+        ("Address", units::address(allocation.addr)),
+        ("Requested", units::bytes_exact(allocation.size)),
+        ("Block", block(timeline, allocation)),
+        (
+            "Segment",
+            segment.map_or_else(|| "not recorded".to_owned(), |segment| segment_text(segment, allocation)),
+        ),
+        ("Stream", allocation.stream.map_or_else(unknown, |stream| stream.to_string())),
+        ("Pool", pool.map_or_else(unknown, pool_text)),
+        ("Allocated", at(Some(allocation.start)).unwrap_or_else(|| "before the recording".to_owned())),
+        ("Freed", at(allocation.requested.or(allocation.end)).unwrap_or_else(never)),
+        ("Free completed", at(allocation.end).unwrap_or_else(never)),
+        ("Lifetime", figures.lifetime(timeline, allocation)),
+    ]
+}
+
+/// The block that the allocator made for the request. Its size is in the final state alone, not in events.
+fn block(timeline: &Timeline, allocation: &Allocation) -> String {
+    let mut blocks = timeline.segments.blocks.iter().filter(|block| block.addr == allocation.addr);
+    if allocation.end.is_none()
+        && let Some(block) = blocks.find(|block| block.is_active())
+    {
+        let waste = block.size.saturating_sub(allocation.size);
+        if timeline.device == DeviceId::HOST && waste == 0 {
+            return format!("{}, rounded up to a power of two", units::bytes_exact(block.size));
+        }
+        return format!("{}, of which {} rounding", units::bytes_exact(block.size), units::bytes(waste));
+    }
+    let least = allocation.size.saturating_add(BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+    format!("at least {}", units::bytes_exact(least.max(BLOCK_BYTES)))
+}
+
+/// The reserved memory that the allocation lies in.
+fn segment<'a>(timeline: &'a Timeline, allocation: &Allocation) -> Option<&'a ReservedRange> {
+    let mut ranges = timeline.ranges.live_at(allocation.start);
+    ranges.find(|range| {
+        let offset = allocation.addr.checked_sub(range.addr);
+        offset.is_some_and(|offset| offset < range.size.max(0).unsigned_abs())
+    })
+}
+
+fn segment_text(segment: &ReservedRange, allocation: &Allocation) -> String {
+    let offset = (allocation.addr - segment.addr) as i64;
+    let kind = if segment.is_expandable { "mapped pages of an expandable segment" } else { "segment" };
+    format!(
+        "{} {kind} of {}, offset {}",
+        units::address(segment.addr),
+        units::bytes(segment.size),
+        units::bytes(offset)
+    )
+}
+
+pub(super) fn pool_text(PoolKey(a, b): PoolKey) -> String {
+    if PoolKey(a, b).is_private() { format!("private {a}.{b}") } else { "default".to_owned() }
+}
+
+/// The totals at a moment.
+fn memory_then(timeline: &Timeline, at: Moment) -> String {
+    let (active, reserved) = (timeline.active.at(at), timeline.reserved.at(at));
+    format!("{} active, {} reserved", units::bytes(active), units::bytes(reserved))
+}
+
+/// The category with its evidence, and the phase in which the allocation was made.
+fn purpose(
+    recording: &Recording,
+    found: &Attribution,
+    allocation: &Allocation,
+) -> Vec<(&'static str, String)> {
+    let verdict = found.categories.verdict(allocation.id);
+    let basis = verdict.basis();
+    let mark = if basis == Basis::Inferred { "≈ " } else { "" };
+    let because = found.categories.because(recording, allocation.id);
+    let mut rows = vec![
+        ("Category", format!("{mark}{}: {}", verdict.category.label(), verdict.rule.rule().says)),
+        ("Known by", format!("{} · rule {}", basis.explains(), verdict.rule.rule().id)),
+    ];
+    if verdict.rule != RuleId::Nothing {
+        let text = report::because_text(recording.snapshot(), recording, allocation, because);
+        rows.push(("Because", text));
+    }
+    let position = found.phases.position_at(allocation.start);
+    if let (Some(_), Some(basis)) = (allocation.alloc_event(), position.basis) {
+        let number = position.iteration.map(|number| format!(" of iteration {}", units::count(number)));
+        let basis = basis.text().map(|text| format!(", {text}"));
+        let phase = position.phase.key();
+        rows.push(("Phase", format!("{phase}{}{}", number.unwrap_or_default(), basis.unwrap_or_default())));
+    }
+    rows
+}
+
+/// Texts that the program, the compiler and torch attached to the event.
+fn recorded(snapshot: &Snapshot, event: &Event) -> Vec<(&'static str, String)> {
+    let text = |id: StrId| printable(snapshot, id);
+    let fields = [
+        ("Recorded category", event.category),
+        ("User metadata", event.user_metadata),
+        ("Internal metadata", event.internal_metadata),
+        ("Compile context", event.compile_context),
+    ];
+    // Torch writes "N/A" if nothing is being compiled.
+    let says_something = |(_, text): &(_, String)| !text.is_empty() && text != "N/A";
+    let known = fields.into_iter().filter_map(|(name, id)| Some((name, text(id?))));
+    known.filter(says_something).collect()
+}
+
+/// The annotations that were open, outermost first.
+fn annotations(snapshot: &Snapshot, lanes: &Lanes, at: Moment) -> Option<String> {
+    let open = lanes.lanes.iter().filter_map(|lane| {
+        let after = lane.partition_point(|range| range.moments[0] <= at);
+        lane[..after].last().filter(|range| at < range.moments[1])
+    });
+    let recorded = open.filter(|range| matches!(range.name, RangeName::Recorded(_)));
+    let names: Vec<String> = recorded.map(|range| units::printable(&range.name.text(snapshot))).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}

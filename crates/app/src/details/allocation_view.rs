@@ -1,0 +1,98 @@
+//! The selected allocation: facts, its stack, and links to places that have to do with it.
+
+use super::stack_view;
+use super::state::State;
+use crate::device::{PaneCtx, Selection, Standpoint};
+use crate::theme;
+use eframe::egui;
+use oomscope_model::{AllocId, Moment, Timeline};
+
+/// The action of a link or button.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Action {
+    Close,
+    Stack,
+    Filter,
+    Lifetime,
+    Start,
+    End,
+}
+
+pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, id: AllocId) {
+    let facts = state.allocation(ctx.recording, ctx.derived, id);
+    let mut action = None;
+    ui.horizontal(|ui| {
+        ui.label(theme::strong(format!("{} allocation", facts.size), 14.0));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            if ui.button("Close").on_hover_text("Unselect (Esc)").clicked() {
+                action = Some(Action::Close);
+            }
+            if ui.button("Copy").on_hover_text("Copy everything about this allocation").clicked() {
+                ui.copy_text(facts.copy.clone());
+            }
+        });
+    });
+    ui.add(egui::Label::new(theme::muted(ui, facts.site.as_str())).wrap());
+    ui.add_space(6.0);
+    action = links_ui(ui, facts.has_end).or(action);
+    ui.add_space(6.0);
+    rows_ui(ui, "facts", &facts.rows);
+    ui.add_space(10.0);
+    let shows_internal = &mut state.shows_internal_frames;
+    stack_view::ui(ui, "Stack", &facts.frames, Some(ctx.recording.stack(id)), shows_internal);
+    if !facts.forward.is_empty() {
+        ui.add_space(10.0);
+        stack_view::ui(ui, "Forward stack", &facts.forward, None, shows_internal);
+    }
+    if let Some(action) = action {
+        act(ctx.recording, ctx.at, id, action);
+    }
+}
+
+/// Names and values below one another.
+pub(crate) fn rows_ui(ui: &mut egui::Ui, name: &str, rows: &[(&'static str, String)]) {
+    egui::Grid::new(name).num_columns(2).spacing([12.0, 5.0]).show(ui, |ui| {
+        for (name, value) in rows {
+            ui.label(theme::muted(ui, *name));
+            let text = egui::RichText::new(value);
+            let is_address = value.starts_with("0x");
+            ui.add(egui::Label::new(if is_address { text.monospace() } else { text }).wrap());
+            ui.end_row();
+        }
+    });
+}
+
+/// Links to places that have to do with the allocation. Returns the one that was clicked.
+fn links_ui(ui: &mut egui::Ui, has_end: bool) -> Option<Action> {
+    let links = [
+        (Action::Stack, "all with this stack", "Select everything that was allocated with this stack"),
+        (Action::Filter, "filter to this site", "Find what the same line allocates, at any time"),
+        (Action::Lifetime, "zoom to lifetime", "Show the time from its allocation to its free (Z)"),
+        (Action::Start, "go to allocation", "Put the cursor where it was allocated"),
+        (Action::End, "go to free", "Put the cursor where it was freed"),
+    ];
+    let mut clicked = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = egui::vec2(10.0, 4.0);
+        // Links go to the next line as a whole.
+        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+        for (action, text, hint) in links {
+            let is_offered = has_end || action != Action::End;
+            if is_offered && ui.link(text).on_hover_text(hint).clicked() {
+                clicked = Some(action);
+            }
+        }
+    });
+    clicked
+}
+
+fn act(timeline: &Timeline, at: &mut Standpoint, id: AllocId, action: Action) {
+    match action {
+        Action::Close => at.select(Selection::None),
+        Action::Stack => at.select(Selection::Stack(timeline.stack(id))),
+        Action::Filter => at.filter_to_site(timeline.stack(id)),
+        Action::Lifetime => at.zoom_to_lifetime(id),
+        Action::Start => at.go_to(timeline.lifetimes.start(id)),
+        Action::End => at.go_to(timeline.gone(id).unwrap_or(Moment::START)),
+    }
+}

@@ -1,0 +1,92 @@
+//! One segment as text.
+
+use super::allocation_facts::pool_text;
+use super::facts::{FrameText, frames};
+use crate::device::Derived;
+use oomscope_model::{AllocId, Moment, Recording, ReservedRange};
+use oomscope_units as units;
+use std::cmp::Reverse;
+
+/// Blocks that are listed at most.
+const MAX_BLOCKS: usize = 12;
+
+/// Facts about the segment at an address at a moment.
+pub(super) struct SegmentFacts {
+    pub(super) title: String,
+    pub(super) rows: Vec<(&'static str, String)>,
+    /// The first moment at which it is reserved, if an event reserved it.
+    pub(super) start: Option<Moment>,
+    /// The stack that reserved it, innermost frame first.
+    pub(super) frames: Vec<FrameText>,
+    /// Its live blocks with their sizes, largest first.
+    pub(super) blocks: Vec<(AllocId, String)>,
+    /// Blocks that are not listed.
+    pub(super) more: usize,
+}
+
+impl SegmentFacts {
+    /// `None` where nothing is reserved at the address.
+    pub(super) fn new(recording: &Recording, derived: &Derived, addr: u64, moment: Moment) -> Option<Self> {
+        let segment = segment_at(recording, addr, moment)?;
+        let inside = |id: &AllocId| segment.contains(recording.addr(*id));
+        let mut live: Vec<AllocId> = recording.lifetimes.live_at(moment).filter(inside).collect();
+        live.sort_by_key(|&id| (Reverse(recording.size(id)), id));
+        let in_use = live.iter().fold(0i64, |sum, &id| sum.saturating_add(recording.size(id)));
+        let start = segment.start.event();
+        let kind = if segment.is_expandable { "expandable segment" } else { "segment" };
+        Some(Self {
+            title: format!("{} {kind}", units::bytes(segment.size)),
+            rows: vec![
+                ("Address", units::address(segment.addr)),
+                ("Size", units::bytes_exact(segment.size)),
+                ("In use", format!("{} in {}", units::bytes(in_use), units::counted(live.len(), "block"))),
+                ("Pool", segment.pool.map_or_else(|| "not recorded".to_owned(), pool_text)),
+                ("Stream", segment.stream.map_or_else(|| "not recorded".to_owned(), |s| s.to_string())),
+                (
+                    "Reserved",
+                    start.map_or_else(
+                        || "before the recording".to_owned(),
+                        |event| derived.figures.event_text(recording, event),
+                    ),
+                ),
+            ],
+            start: start.map(|_| segment.start),
+            frames: start
+                .map(|event| frames(recording.snapshot(), recording.events.stack(event)))
+                .unwrap_or_default(),
+            more: live.len().saturating_sub(MAX_BLOCKS),
+            blocks: live
+                .into_iter()
+                .take(MAX_BLOCKS)
+                .map(|id| (id, units::bytes(recording.size(id))))
+                .collect(),
+        })
+    }
+}
+
+/// The segment around an address; of an expandable one, all pages that lie side by side.
+fn segment_at(recording: &Recording, addr: u64, moment: Moment) -> Option<ReservedRange> {
+    let mut live: Vec<&ReservedRange> = recording.ranges.live_at(moment).collect();
+    live.sort_by_key(|range| range.addr);
+    let at = live.iter().position(|range| range.contains(addr))?;
+    let mut all = **live.get(at)?;
+    let belongs = |all: &ReservedRange, other: &ReservedRange| {
+        all.is_expandable && other.is_expandable && (all.stream, all.pool) == (other.stream, other.pool)
+    };
+    for before in live.get(..at)?.iter().rev() {
+        if !belongs(&all, before) || before.past_end() != all.addr {
+            break;
+        }
+        all.addr = before.addr;
+        all.size = all.size.saturating_add(before.size);
+        all.start = all.start.min(before.start);
+    }
+    for after in live.get(at + 1..)? {
+        if !belongs(&all, after) || all.past_end() != after.addr {
+            break;
+        }
+        all.size = all.size.saturating_add(after.size);
+        all.start = all.start.min(after.start);
+    }
+    Some(all)
+}

@@ -1,0 +1,75 @@
+//! One stack as text, with the figures of everything that was allocated with it.
+
+use super::facts::{FrameText, frames};
+use oomscope_analysis::{site_label, stack_lines};
+use oomscope_model::{AllocId, Moment, Recording, StackId, Timeline};
+use oomscope_units as units;
+
+/// Facts about the allocations of one stack.
+pub(super) struct SiteFacts {
+    pub(super) stack: StackId,
+    pub(super) site: String,
+    /// All of its allocations, in allocation order.
+    allocations: Vec<AllocId>,
+    pub(super) largest: Option<AllocId>,
+    pub(super) frames: Vec<FrameText>,
+    pub(super) copy: String,
+    /// Bytes and blocks that are live at the peak.
+    at_peak: (i64, usize),
+}
+
+impl SiteFacts {
+    pub(super) fn new(recording: &Recording, stack: StackId) -> Self {
+        let snapshot = recording.snapshot();
+        let allocations: Vec<AllocId> = recording.ids().filter(|&id| recording.stack(id) == stack).collect();
+        let size = |id: &&AllocId| (recording.size(**id), std::cmp::Reverse(id.0));
+        Self {
+            stack,
+            site: site_label(snapshot, stack),
+            largest: allocations.iter().max_by_key(size).copied(),
+            allocations,
+            frames: frames(snapshot, stack),
+            copy: stack_lines(snapshot, stack).collect::<Vec<_>>().join("\n"),
+            at_peak: live(recording, stack, recording.active.peak().0),
+        }
+    }
+
+    /// Bytes and blocks that are live at a moment.
+    pub(super) fn live_at(&self, timeline: &Timeline, moment: Moment) -> (i64, usize) {
+        live(timeline, self.stack, moment)
+    }
+
+    /// Names and values; `here` is bytes and blocks that are live at the cursor.
+    pub(super) fn rows(&self, timeline: &Timeline, here: (i64, usize)) -> Vec<(&'static str, String)> {
+        let sum = |bytes: i64, blocks: usize| {
+            format!("{} in {} blocks", units::bytes_exact(bytes), units::count(blocks as u64))
+        };
+        let largest = self.largest.map(|id| timeline.size(id));
+        vec![
+            ("At the cursor", sum(here.0, here.1)),
+            ("At the peak", sum(self.at_peak.0, self.at_peak.1)),
+            ("In all", format!("{} allocations", units::count(self.allocations.len() as u64))),
+            ("Largest", largest.map_or_else(String::new, units::bytes_exact)),
+        ]
+    }
+
+    /// The stack's allocation next to another allocation, after or before it. Without another one, its first
+    /// or its last.
+    pub(super) fn neighbour(&self, of: Option<AllocId>, is_next: bool) -> Option<AllocId> {
+        let Some(of) = of else {
+            return if is_next { self.allocations.first() } else { self.allocations.last() }.copied();
+        };
+        let at = self.allocations.partition_point(|&id| id < of);
+        let at = if is_next {
+            at + usize::from(self.allocations.get(at) == Some(&of))
+        } else {
+            at.checked_sub(1)?
+        };
+        self.allocations.get(at).copied()
+    }
+}
+
+fn live(timeline: &Timeline, stack: StackId, moment: Moment) -> (i64, usize) {
+    let of_stack = timeline.lifetimes.live_at(moment).filter(|&id| timeline.stack(id) == stack);
+    of_stack.fold((0, 0), |(bytes, blocks), id| (i64::saturating_add(bytes, timeline.size(id)), blocks + 1))
+}

@@ -1,0 +1,79 @@
+//! Figures of a device that never change, and events and lifetimes as text.
+
+use oomscope_analysis::capacity;
+use oomscope_model::{Allocation, EventIx, Moment, Recording, Timeline};
+use oomscope_report::{headline, non_default_settings};
+use oomscope_units as units;
+
+/// Figures of a device's timeline, computed when the file is opened.
+pub(crate) struct Figures {
+    /// Whether allocations were recorded, not only the state at the end.
+    pub(crate) has_history: bool,
+    /// Whether some memory is of private pools.
+    pub(crate) has_private_pools: bool,
+    /// The active peak.
+    pub(crate) peak: (Moment, i64),
+    /// The reserved peak.
+    pub(crate) reserved_peak: (Moment, i64),
+    /// Bytes that were active before the first event, where that is known.
+    pub(crate) baseline: Option<i64>,
+    /// The most that PyTorch could reserve, as an OOM showed.
+    pub(crate) capacity: Option<i64>,
+    /// All memory of the device, if the recorder noted it.
+    pub(crate) device_memory: Option<i64>,
+    /// Settings that differ from the default.
+    pub(crate) settings: Vec<String>,
+    /// One sentence on what happened, until the diagnosis has a better one.
+    pub(crate) headline: String,
+    /// Time of the first event that has one.
+    first_time_us: Option<i64>,
+}
+
+fn has_private_pools(timeline: &Timeline) -> bool {
+    let of_segments = timeline.segments.segments.iter().filter_map(|segment| segment.pool);
+    timeline.events.distinct_pools().chain(of_segments).any(|pool| pool.is_private())
+}
+
+impl Figures {
+    pub(crate) fn new(recording: &Recording) -> Self {
+        let snapshot = recording.snapshot();
+        Self {
+            has_history: recording.has_history(),
+            has_private_pools: has_private_pools(recording),
+            peak: recording.active.peak(),
+            reserved_peak: recording.reserved.peak(),
+            baseline: recording.trust.in_use.is_known().then(|| recording.active.at(Moment::START)),
+            capacity: capacity(recording),
+            device_memory: snapshot.device_memory(recording.device),
+            settings: non_default_settings(snapshot),
+            headline: headline(recording, snapshot.damage.is_some()),
+            first_time_us: recording.events.time_range_us().map(|(first, _)| first),
+        }
+    }
+
+    /// Time of an event in µs since the first event that has a time.
+    pub(crate) fn time_of(&self, timeline: &Timeline, event: EventIx) -> Option<i64> {
+        timeline.events.time_us(event).zip(self.first_time_us).map(|(time, first)| time.saturating_sub(first))
+    }
+
+    /// `event 1,234, 3.412 s`.
+    pub(crate) fn event_text(&self, timeline: &Timeline, event: EventIx) -> String {
+        let time = self.time_of(timeline, event).map(|us| format!(", {}", units::duration_us(us)));
+        format!("event {}{}", units::count(event.0), time.unwrap_or_default())
+    }
+
+    /// The lifetime of an allocation, as in `lives …`.
+    pub(crate) fn lifetime(&self, timeline: &Timeline, allocation: &Allocation) -> String {
+        let Some(end) = allocation.end else { return "until the end of the recording".to_owned() };
+        let Some((start, end)) = allocation.alloc_event().zip(end.event()) else {
+            return "from before the recording".to_owned();
+        };
+        let events = i64::from(end.0) - i64::from(start.0);
+        let time = self.time_of(timeline, end).zip(self.time_of(timeline, start));
+        let events = units::counted(events.max(0) as usize, "event");
+        match time {
+            Some((end, start)) => format!("{}, {events}", units::duration_us(end.saturating_sub(start))),
+            None => events,
+        }
+    }
+}

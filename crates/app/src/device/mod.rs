@@ -1,0 +1,22 @@
+//! One device of an open file, as all panes see it: everything derived from the recording, and the place of
+//! the user in it. Knows no pane.
+
+pub(crate) mod attributing;
+pub(crate) mod curves;
+pub(crate) mod derived;
+pub(crate) mod diagnosing;
+pub(crate) mod figures;
+pub(crate) mod filtering;
+pub(crate) mod history;
+pub(crate) mod outline;
+pub(crate) mod pane_ctx;
+pub(crate) mod place;
+mod predicting;
+pub(crate) mod site_labels;
+pub(crate) mod standpoint;
+
+pub(crate) use derived::Derived;
+pub(crate) use history::Selection;
+pub(crate) use outline::Outline;
+pub(crate) use pane_ctx::PaneCtx;
+pub(crate) use standpoint::{Standpoint, TimelineMode};

@@ -1,0 +1,37 @@
+//! The context that a pane is given besides its own state.
+
+use super::{Derived, Standpoint};
+use crate::notebook::Notebook;
+use oomscope_draw::{Coloring, Palette};
+use oomscope_model::Recording;
+use std::sync::Arc;
+
+/// The things that a pane may read, and the standpoint, which it may change.
+///
+/// Functions inside a pane take the parts that they need rather than all of this.
+pub(crate) struct PaneCtx<'a> {
+    /// The device.
+    pub(crate) recording: &'a Recording,
+    /// Everything that is known of it.
+    pub(crate) derived: &'a Derived,
+    /// The place of the user. Panes change it at once, so that other panes follow a drag in the same frame.
+    pub(crate) at: &'a mut Standpoint,
+    /// The notes about the file.
+    pub(crate) notebook: &'a Notebook,
+    /// The file's name, as its tab says it.
+    pub(crate) title: &'a str,
+    /// A message for the status bar.
+    pub(crate) notice: &'a mut Option<String>,
+}
+
+impl PaneCtx<'_> {
+    /// Colours of allocations in a theme.
+    pub(crate) fn coloring(&self, palette: &Palette) -> Arc<Coloring> {
+        self.derived.coloring(self.at.color_by, palette)
+    }
+
+    /// Show a message in the status bar.
+    pub(crate) fn notify(&mut self, notice: String) {
+        *self.notice = Some(notice);
+    }
+}

@@ -1,0 +1,95 @@
+//! The remedies that a report quotes, predicted in the background once for all panes.
+
+use crate::work::background::Background;
+use crate::work::by_ptr::ByPtr;
+use crate::work::memo::Memo;
+use crate::work::worker::{Task, WorkMode};
+use eframe::egui;
+use oomscope_analysis::Attribution;
+use oomscope_diagnosis::{Advice, FindingId};
+use oomscope_draw::Future;
+use oomscope_model::Recording;
+use oomscope_remedies::{Predictions, predict_all};
+use oomscope_report::{Fix, RemedyText, fix, quoted};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What the remedies of a report depend on, besides the recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PredictingRequest {
+    /// Bytes of the device's memory, if the user said.
+    capacity_bytes: Option<i64>,
+}
+
+/// Predicts the remedies of one device as `oomscope report` does: in very large recordings only the best.
+#[derive(Clone)]
+struct PredictingTask {
+    recording: Recording,
+    attribution: Arc<Attribution>,
+}
+
+impl Task for PredictingTask {
+    type Request = PredictingRequest;
+    type Response = Option<Arc<Predictions>>;
+
+    fn run(&self, request: &PredictingRequest) -> Option<Arc<Predictions>> {
+        let (recording, attribution) = (&self.recording, &self.attribution);
+        predict_all(recording.snapshot(), recording.timeline(), attribution, request.capacity_bytes)
+            .map(Arc::new)
+    }
+}
+
+/// What a fix depends on: the predictions, the id of the verdict and its first advice.
+type FixKey = (Option<ByPtr<Predictions>>, FindingId, Option<Advice>);
+
+/// The predictions, once they are there.
+#[derive(Default)]
+pub(super) struct Predicting {
+    background: Background<PredictingTask>,
+    predictions: Option<Arc<Predictions>>,
+    /// The key is the predictions, and the id of the verdict.
+    quoted: Memo<(ByPtr<Predictions>, FindingId), Rc<[RemedyText]>>,
+    /// What is projected behind the recording.
+    future: Memo<ByPtr<Predictions>, Arc<Future>>,
+    /// What to change.
+    fix: Memo<FixKey, Option<Rc<Fix>>>,
+}
+
+impl Predicting {
+    /// Take the predictions if they are there, and ask for them if not. Called in every frame.
+    pub(super) fn update(
+        &mut self,
+        ctx: &egui::Context,
+        mode: WorkMode,
+        recording: &Recording,
+        attribution: &Arc<Attribution>,
+        capacity_bytes: Option<i64>,
+    ) {
+        let task = || PredictingTask { recording: recording.clone(), attribution: Arc::clone(attribution) };
+        let request = PredictingRequest { capacity_bytes };
+        self.predictions = self.background.ask(&request, ctx, mode, "remedies", task).cloned().flatten();
+    }
+
+    /// All remedies, once they are predicted.
+    pub(super) fn predictions(&self) -> Option<&Arc<Predictions>> {
+        self.predictions.as_ref()
+    }
+
+    /// What is projected behind the recording, once that is known.
+    pub(super) fn future(&self) -> Option<Arc<Future>> {
+        let all = self.predictions.as_ref()?;
+        Some(self.future.get(ByPtr(Arc::clone(all)), || Arc::new(Future::of(all.projected_bytes()))))
+    }
+
+    /// What to change after a verdict with an advice; nothing is simulated until remedies are predicted.
+    pub(super) fn fix(&self, verdict: FindingId, advice: Option<&Advice>) -> Option<Rc<Fix>> {
+        let key = (self.predictions.clone().map(ByPtr), verdict, advice.cloned());
+        self.fix.get(key, || fix(verdict, advice, self.predictions.as_deref()).map(Rc::new))
+    }
+
+    /// The remedies that say most about a verdict, best first; none until they are predicted.
+    pub(super) fn quoted(&self, verdict: FindingId) -> Rc<[RemedyText]> {
+        let Some(all) = &self.predictions else { return Rc::default() };
+        self.quoted.get((ByPtr(Arc::clone(all)), verdict), || quoted(all, verdict).into())
+    }
+}

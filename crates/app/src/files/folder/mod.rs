@@ -1,0 +1,5 @@
+//! A folder in a tab: its snapshots with their verdicts.
+
+pub(crate) mod order;
+pub(crate) mod page;
+pub(crate) mod ranks;

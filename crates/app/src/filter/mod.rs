@@ -1,0 +1,3 @@
+//! The filter: the line above all panes.
+
+pub(crate) mod bar;

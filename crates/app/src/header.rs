@@ -1,0 +1,118 @@
+//! The top of an open file: the verdict, and below it the line of code and the change, or what the peak consists of.
+
+use crate::accessible;
+use crate::device::diagnosing::Verdict;
+use crate::device::{Derived, Selection, Standpoint};
+use crate::panes::Pane;
+use crate::theme;
+use eframe::egui::{self, Label, Sense};
+use oomscope_diagnosis::Severity;
+use oomscope_model::Recording;
+use oomscope_report::{Fix, RemedyText};
+
+/// Width of the coloured left edge, in points.
+const EDGE_PX: f32 = 4.0;
+
+/// The top of an open file; returns the pane that the user wants to see. If `is_short`, it is the verdict alone.
+pub(super) fn ui(
+    ui: &mut egui::Ui,
+    recording: &Recording,
+    derived: &Derived,
+    at: &mut Standpoint,
+    is_short: bool,
+) -> Option<Pane> {
+    let palette = theme::palette(ui);
+    let mut wanted = None;
+    let verdict = derived.verdict();
+    let has_oom = !recording.ooms.is_empty();
+    let is_critical = verdict.map_or(has_oom, |verdict| verdict.severity == Severity::Critical);
+    let edge = theme::color(if is_critical { palette.oom } else { palette.accent });
+    let title = verdict.map_or(derived.figures.headline.clone(), |verdict| verdict.title.clone());
+    let frame = egui::Frame::NONE.inner_margin(egui::Margin { left: 16, right: 12, top: 4, bottom: 5 });
+    let area = frame.show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = 2.0;
+        let label = Label::new(theme::strong(&title, 15.0)).truncate().sense(Sense::click());
+        let label = ui.add(label).on_hover_text("Show the report");
+        accessible::pressable_text(&label, &title);
+        if label.on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
+            wanted = Some(Pane::Report);
+        }
+        if let Some(verdict) = verdict.filter(|_| !is_short) {
+            wanted = answer_ui(ui, derived, verdict, at).or(wanted);
+        }
+    });
+    let mut bar = area.response.rect;
+    bar.set_width(EDGE_PX);
+    ui.painter().rect_filled(bar, 0.0, edge);
+    wanted
+}
+
+/// The line of code that the verdict is about, and what to change; returns the pane that the user wants to see.
+fn answer_ui(ui: &mut egui::Ui, derived: &Derived, verdict: &Verdict, at: &mut Standpoint) -> Option<Pane> {
+    let mut wanted = None;
+    let remedies = derived.quoted(verdict.id);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let culprit = verdict.answer.as_ref().and_then(|answer| answer.culprit.as_deref());
+        if let Some(culprit) = culprit
+            && ui.link(culprit).on_hover_text("Show the memory of this line").clicked()
+        {
+            match verdict.stack {
+                Some(stack) => at.show_at(verdict.moment, Selection::Stack(stack)),
+                None => wanted = Some(Pane::Report),
+            }
+        }
+        let fix = verdict.answer.as_ref().and_then(|_| derived.fix(verdict.id, verdict.advice.as_ref()));
+        let shown = match (&fix, verdict.answer.is_some()) {
+            (Some(fix), _) => Some(("fix:", fix.line(), fix.code.as_ref().unwrap_or(&fix.text))),
+            (None, true) => None,
+            (None, false) => remedies.first().map(|remedy| {
+                ("would lower the peak:", format!("{}: {}", remedy.title, remedy.outcome), &remedy.code)
+            }),
+        };
+        if let Some((name, text, hint)) = shown {
+            ui.label(theme::muted(ui, if culprit.is_none() { name.to_owned() } else { format!("· {name}") }));
+            ui.add(Label::new(text).wrap()).on_hover_text(hint);
+        }
+        let own = fix.as_ref().and_then(|fix| fix.simulated.as_ref());
+        if let Some(remedy) = own.or(remedies.first()) {
+            wanted = remedy_ui(ui, remedy).or(wanted);
+        }
+        if verdict.answer.is_some() && copy_ui(ui) {
+            ui.copy_text(copied(verdict, fix.as_deref()));
+        }
+    });
+    wanted
+}
+
+/// The verdict for a ticket.
+fn copied(verdict: &Verdict, fix: Option<&Fix>) -> String {
+    let mut lines = vec![verdict.title.clone()];
+    lines.extend(verdict.answer.as_ref().and_then(|answer| answer.culprit.clone()));
+    if let Some(fix) = fix {
+        lines.push(fix.text.clone());
+        lines.extend(fix.code.clone());
+        let own = fix.simulated.as_ref().filter(|_| fix.is_advice);
+        lines.extend(own.map(|remedy| format!("Simulated: {}", remedy.text)));
+    }
+    lines.join("\n")
+}
+
+/// The way to the simulation of a remedy.
+fn remedy_ui(ui: &mut egui::Ui, remedy: &RemedyText) -> Option<Pane> {
+    let (name, pane) = if remedy.is_setting {
+        ("show in What if", Pane::WhatIf)
+    } else {
+        ("show all fixes", Pane::Remedies)
+    };
+    ui.link(name).on_hover_text("What was simulated").clicked().then_some(pane)
+}
+
+/// A button with a short text that tells assistive technology more; true when it is clicked.
+fn copy_ui(ui: &mut egui::Ui) -> bool {
+    let button = ui.small_button("Copy");
+    let enabled = ui.is_enabled();
+    button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, enabled, "Copy verdict"));
+    button.on_hover_text("Copy the verdict, the line and the advice").clicked()
+}

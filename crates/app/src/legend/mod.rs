@@ -1,0 +1,7 @@
+//! The values at the cursor, which are the legend of all colours at the same time.
+
+mod bar;
+mod entries;
+pub(crate) mod panel;
+mod rows;
+pub(crate) mod state;

@@ -1,0 +1,66 @@
+//! The pane *At the cursor*: its place, the totals there, and what they consist of.
+
+use super::state::State;
+use super::{bar, entries};
+use crate::device::figures::Figures;
+use crate::device::{PaneCtx, TimelineMode};
+use crate::swatches::{hollow, swatch};
+use crate::theme;
+use eframe::egui;
+use oomscope_draw::POOL_LEGEND;
+use oomscope_model::{Moment, Timeline};
+use oomscope_units as units;
+
+/// Room for the scroll bar, in points.
+const SCROLL_BAR_PX: f32 = 10.0;
+
+pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
+    egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        // The scroll bar floats over the right edge.
+        ui.set_max_width(ui.available_width() - SCROLL_BAR_PX);
+        ui.spacing_mut().item_spacing.y = 2.0;
+        let palette = theme::palette(ui);
+        let timeline = ctx.recording.timeline();
+        let place = place(timeline, ctx.at.cursor, &ctx.derived.figures);
+        ui.add(egui::Label::new(theme::strong(place, 14.0)).truncate());
+        entries::ui(ui, palette, timeline, ctx.at.cursor);
+        let rows = state.rows(ctx, palette);
+        let active = timeline.active.at(ctx.at.cursor);
+        let is_filtered = ctx.derived.matches().is_some();
+        if is_filtered {
+            let (size, blocks) = (units::bytes(rows.bytes), units::counted(rows.blocks, "block"));
+            let text = format!("{size} of {} match in {blocks}", units::bytes(active));
+            ui.label(theme::muted(ui, text)).on_hover_text(units::bytes_exact(rows.bytes));
+        }
+        if ctx.at.timeline_mode == TimelineMode::Segments && ctx.at.color_by.needs_attribution() {
+            let note =
+                "Segments serve several categories: they have the colours of the stacks that reserved them.";
+            ui.add(egui::Label::new(theme::muted(ui, note).size(11.0)).wrap());
+        }
+        if ctx.derived.figures.has_private_pools && ctx.at.timeline_mode == TimelineMode::Blocks {
+            swatch(ui, POOL_LEGEND, |painter, mark| hollow(painter, mark, palette));
+        }
+        ui.add_space(4.0);
+        // Without a filter, the total is that of the curve, as in all other views.
+        let total = if is_filtered { rows.bytes } else { active };
+        if let Some(query) = bar::ui(ui, &rows.all, total) {
+            ctx.at.toggle_filter(query);
+        }
+    });
+}
+
+/// The place of the cursor in words.
+fn place(timeline: &Timeline, cursor: Moment, figures: &Figures) -> String {
+    let place = match cursor.event() {
+        Some(event) => format!("After event {}", units::count(event.0)),
+        None if !figures.has_history => "When the snapshot was taken".to_owned(),
+        None => "Before the first event".to_owned(),
+    };
+    if timeline.ooms.binary_search_by_key(&cursor.event(), |oom| Some(oom.event)).is_ok() {
+        format!("{place} · OOM")
+    } else if cursor == figures.peak.0 && figures.has_history {
+        format!("{place} · peak")
+    } else {
+        place
+    }
+}

@@ -1,0 +1,125 @@
+//! The window's open files: tabs come and go, load, and are remembered.
+
+use crate::App;
+use crate::files::document::{Document, LoadProgress};
+use crate::rules::RuleChange;
+use eframe::egui;
+use oomscope_snapshot::load::Input;
+use std::path::PathBuf;
+
+impl App {
+    pub(super) fn open(&mut self, input: Input, ctx: &egui::Context) {
+        self.documents.push(Document::load(input, ctx));
+        self.current = self.documents.len() - 1;
+    }
+
+    pub(super) fn reload(&mut self, at: usize, ctx: &egui::Context) {
+        if let Some(document) = self.documents.get_mut(at) {
+            document.load_again(ctx);
+        }
+    }
+
+    /// Load the file of a tab with this much memory, in bytes.
+    pub(super) fn allow_memory(&mut self, at: usize, bytes: u64, ctx: &egui::Context) {
+        if let Some(document) = self.documents.get_mut(at) {
+            document.allow_memory(bytes, ctx);
+        }
+    }
+
+    /// Put the command that opens a tab's file as it is shown on the clipboard.
+    pub(super) fn copy_link(&mut self, at: usize, ctx: &egui::Context) {
+        let Some(document) = self.documents.get_mut(at) else { return };
+        let said = match document.link() {
+            Some(link) => {
+                ctx.copy_text(link);
+                "Link copied: the command that opens this view"
+            }
+            None => "There is no link to what is not an open file",
+        };
+        self.notify(Some(said.to_owned()));
+    }
+
+    /// Change the rules of the file that is shown.
+    pub(super) fn change_rule(&mut self, change: &RuleChange, ctx: &egui::Context) {
+        let document = self.documents.get_mut(self.current);
+        let said = document.and_then(|document| document.change_rule(change, ctx, &self.setup));
+        self.notify(said);
+    }
+
+    /// Apply the rules of a file to the snapshot that is shown.
+    pub(super) fn use_rules(&mut self, path: PathBuf, ctx: &egui::Context) {
+        let document = self.documents.get_mut(self.current);
+        let said = document.map(|document| document.use_rules(path, ctx, &self.setup));
+        self.notify(said);
+    }
+
+    /// Show the tab that is `by` tabs further, around the ends.
+    pub(super) fn show_tab(&mut self, by: isize) {
+        if !self.documents.is_empty() {
+            self.current = (self.current as isize + by).rem_euclid(self.documents.len() as isize) as usize;
+        }
+    }
+
+    /// Follow the progress of loads. Tabs whose load was cancelled go.
+    pub(super) fn poll_documents(&mut self, ctx: &egui::Context) {
+        let mut at = 0;
+        while let Some(document) = self.documents.get_mut(at) {
+            match document.poll(ctx, &self.setup) {
+                LoadProgress::NothingNew => at += 1,
+                LoadProgress::Opened => {
+                    document.input().path().into_iter().for_each(|path| self.glances.opened(path));
+                    at += 1;
+                }
+                // The next tab has moved to this place.
+                LoadProgress::Cancelled => {
+                    let title = document.title().to_owned();
+                    self.close(at);
+                    self.notify(Some(format!("Loading {title} was cancelled")));
+                }
+            }
+        }
+    }
+
+    pub(super) fn close(&mut self, at: usize) {
+        if at < self.documents.len() {
+            self.documents.remove(at);
+            // The same tab stays in front; if it was closed, its right neighbour, or else the last one.
+            if at < self.current || self.current == self.documents.len() {
+                self.current = self.current.saturating_sub(1);
+            }
+        }
+    }
+
+    pub(super) fn close_others(&mut self, at: usize) {
+        if at < self.documents.len() {
+            self.documents.truncate(at + 1);
+            self.documents.drain(..at);
+            self.current = 0;
+        }
+    }
+
+    /// Name the file that is shown in the title of the window.
+    pub(super) fn update_title(&mut self, ctx: &egui::Context) {
+        let title = match self.documents.get(self.current) {
+            Some(document) => format!("{} — oomscope", document.title()),
+            None => "oomscope".to_owned(),
+        };
+        if self.title != title {
+            ctx.send_viewport_cmd(egui::ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
+    }
+
+    /// Remember the verdicts of open files, so that lists need not look at them.
+    pub(super) fn remember_verdicts(&mut self) {
+        // Rules and capacities of the user make other verdicts than lists show.
+        if !self.setup.rules.is_empty() || self.preferences.capacity.is_some() {
+            return;
+        }
+        for document in &mut self.documents {
+            if let Some((path, stamp, glance)) = document.new_glance() {
+                self.glances.remember(&path, stamp, glance);
+            }
+        }
+    }
+}

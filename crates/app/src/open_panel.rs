@@ -1,0 +1,74 @@
+//! *Open*: a field for a path inside the window, which works without the system's dialogs.
+
+use crate::command::{Command, Wanted};
+use crate::paths::{Kinds, PathPicker, Places};
+use crate::work::worker::WorkMode;
+use crate::{floating, theme};
+use eframe::egui;
+use std::path::{Path, PathBuf};
+
+/// Largest height of the list, in points: a dozen rows.
+const LIST_PX: f32 = 264.0;
+
+/// The panel; at most one is shown.
+#[derive(Default)]
+pub(super) struct OpenPanel {
+    picker: Option<PathPicker>,
+}
+
+impl OpenPanel {
+    /// Show it in the folder of a file, or hide it.
+    pub(super) fn toggle(&mut self, file: Option<&Path>) {
+        if self.picker.take().is_some() {
+            return;
+        }
+        let places = Places::of_process();
+        let folder = file.and_then(Path::parent).unwrap_or_else(|| places.start());
+        let text = places.shown_folder(folder);
+        self.picker = Some(PathPicker::new(Kinds::Snapshots, places, text));
+    }
+
+    pub(super) fn close(&mut self) {
+        self.picker = None;
+    }
+
+    pub(super) fn is_shown(&self) -> bool {
+        self.picker.is_some()
+    }
+
+    /// The panel, if it is shown.
+    pub(super) fn ui(&mut self, ctx: &egui::Context, mode: WorkMode, commands: &mut Vec<Command>) {
+        let Some(picker) = &mut self.picker else { return };
+        let (mut is_open, mut picked) = (true, None);
+        floating::panel(ctx, "Open snapshots", &mut is_open).show(ctx, |ui| {
+            picked = picker.ui(ui, mode, LIST_PX);
+            ui.separator();
+            picked = picked.take().or(ui.horizontal(|ui| buttons_ui(ui, picker, commands)).inner);
+        });
+        if let Some(path) = picked {
+            commands.push(Command::OpenFile(path));
+            is_open = false;
+        }
+        if !is_open {
+            self.picker = None;
+        }
+    }
+}
+
+/// Other ways than the keyboard. Returns the folder that was picked.
+fn buttons_ui(ui: &mut egui::Ui, picker: &mut PathPicker, commands: &mut Vec<Command>) -> Option<PathBuf> {
+    if ui.button("Open").on_hover_text("Enter").clicked() {
+        picker.enter(ui.ctx());
+    }
+    if ui.button("System dialog…").on_hover_text("Choose with the dialog of the desktop").clicked() {
+        commands.push(Command::SystemDialog(picker.folder(), Wanted::Files));
+    }
+    if ui.button("Folder dialog…").on_hover_text("The same for a folder").clicked() {
+        commands.push(Command::SystemDialog(picker.folder(), Wanted::Folders));
+    }
+    let folder =
+        ui.button("This folder").on_hover_text("Open the list of its snapshots, with their verdicts");
+    let keys = "Tab completes · arrows choose · Enter opens · Esc closes";
+    ui.add(egui::Label::new(theme::muted(ui, keys).size(11.0)).truncate());
+    folder.clicked().then(|| picker.folder())
+}

@@ -1,0 +1,194 @@
+//! The places of the panes: arranged for the room there is, and as the user wants them after a change.
+
+use super::arrangement::{arranged, is_tray_beside, is_tray_closed};
+use super::dividers;
+use super::opening::{Opening, view};
+use super::pane::Pane;
+use super::show::{MIN_PANE_PX, Show};
+use super::{Home, OpenDevice, PANES, definition};
+use eframe::egui::{Ui, Vec2};
+use egui_tiles::{Tile, TileId, Tree};
+
+/// Room of the first start, in points: panes are arranged anew as soon as it is known.
+const FIRST_ROOM_PX: Vec2 = Vec2::new(1440.0, 780.0);
+
+/// The arrangement of the panes; all files share it.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Layout {
+    tree: Tree<Pane>,
+    /// Whether the user has moved or resized a pane.
+    is_custom: bool,
+    /// The room that the panes were arranged for, in points.
+    #[serde(skip)]
+    room_px: Vec2,
+    /// Whether the tray has more room than the timeline.
+    #[serde(skip)]
+    is_tray_large: bool,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        let tree = arranged(FIRST_ROOM_PX, false);
+        Self { tree, is_custom: false, room_px: FIRST_ROOM_PX, is_tray_large: false }
+    }
+}
+
+impl Layout {
+    /// This arrangement, or the default one if another version with other panes has stored it.
+    pub(crate) fn or_default(self) -> Self {
+        let mut panes: Vec<Pane> = self.panes().map(|(_, pane)| pane).collect();
+        panes.sort_unstable();
+        let mut known: Vec<Pane> = PANES.iter().map(|definition| definition.pane).collect();
+        known.sort_unstable();
+        if panes == known { self } else { Self::default() }
+    }
+
+    fn panes(&self) -> impl Iterator<Item = (TileId, Pane)> + '_ {
+        self.tree.tiles.iter().filter_map(|(id, tile)| match tile {
+            Tile::Pane(pane) => Some((*id, *pane)),
+            Tile::Container(_) => None,
+        })
+    }
+
+    /// Draw the panes of a device.
+    pub(crate) fn ui(&mut self, ui: &mut Ui, device: &mut OpenDevice) {
+        debug_assert!(
+            PANES.iter().all(|known| super::by_name(known.name) == Some(known.pane)),
+            "a name is used twice"
+        );
+        self.fit(ui.available_size());
+        self.hide_what_needs_history(device.derived.figures.has_history);
+        if let Some(pane) = device.wanted_pane.take() {
+            self.show(pane);
+            self.enlarge(self.is_tray_large || (self.is_tray_closed() && is_in_tray(pane)));
+        }
+        if device.states.seen != device.at.selection() {
+            // It was selected outside of the panes.
+            device.states.seen = device.at.selection();
+            if device.at.selection().has_details() {
+                self.show(Pane::Details);
+            }
+        }
+        self.open(device);
+        let opened_at = device.opened_at;
+        let (mut ctx, states) = device.split();
+        let tray_size = (!self.is_custom && !is_tray_beside(self.room_px)).then_some(self.is_tray_large);
+        let mut show = Show {
+            ctx: &mut ctx,
+            states,
+            opened_at,
+            is_custom: self.is_custom,
+            selected_in: None,
+            tray_size,
+            is_resized: false,
+            is_tray_closed: self.is_tray_closed(),
+        };
+        self.tree.ui(&mut show, ui);
+        let (selected_in, is_resized) = (show.selected_in, show.is_resized);
+        self.is_custom = show.is_custom | dividers::ui(ui, &mut self.tree, MIN_PANE_PX);
+        device.states.seen = device.at.selection();
+        if let Some(pane) = selected_in {
+            self.show_details_beside(pane);
+        }
+        if std::mem::take(&mut device.states.timeline.has_new_range) {
+            // The tray keeps its size, so that the ends of the range stay under the pointer.
+            self.show(Pane::Range);
+            ui.request_repaint();
+        }
+        if let Some(pane) = device.states.wanted.take() {
+            self.show(pane);
+            // Who follows a link wants to see what it leads to.
+            self.enlarge(self.is_tray_large || is_in_tray(pane));
+            ui.request_repaint();
+        }
+        if is_resized {
+            self.enlarge(!self.is_tray_large);
+        }
+    }
+
+    /// Bring the panes to the front that a file opens with: first the report, and the view for its verdict as soon as that is
+    /// known, unless the user has chosen another meanwhile.
+    fn open(&mut self, device: &mut OpenDevice) {
+        if device.opening == Opening::New {
+            // A link may lead to a selection.
+            if !device.at.selection().has_details() {
+                self.show(Pane::Report);
+            }
+            device.opening = Opening::Waits(self.in_front());
+        }
+        let (Opening::Waits(in_front), Some(verdict)) = (&device.opening, device.derived.verdict()) else {
+            return;
+        };
+        if self.in_front() == *in_front {
+            self.show(view(verdict.id, device.derived.figures.has_history));
+            // The user may have put both into one place.
+            in_front.iter().filter(|pane| **pane == Pane::Report).for_each(|pane| self.show(*pane));
+        }
+        device.opening = Opening::Done;
+    }
+
+    /// True if only the tabs of the tray have room.
+    fn is_tray_closed(&self) -> bool {
+        !self.is_custom && !self.is_tray_large && is_tray_closed(self.room_px)
+    }
+
+    /// Give the tray more room, or less.
+    fn enlarge(&mut self, is_tray_large: bool) {
+        if self.is_tray_large != is_tray_large {
+            self.is_tray_large = is_tray_large;
+            self.arrange(self.room_px);
+        }
+    }
+
+    /// Arrange the panes for the room there is, unless the user has moved them. The same panes stay in front.
+    fn fit(&mut self, room_px: Vec2) {
+        if self.room_px != room_px {
+            self.arrange(room_px);
+        }
+    }
+
+    fn arrange(&mut self, room_px: Vec2) {
+        if self.is_custom {
+            return;
+        }
+        let in_front = self.in_front();
+        (self.tree, self.room_px) = (arranged(room_px, self.is_tray_large), room_px);
+        for pane in in_front {
+            self.show(pane);
+        }
+    }
+
+    fn in_front(&self) -> Vec<Pane> {
+        let active = self.tree.active_tiles();
+        let panes = self.panes().filter(|(id, _)| active.contains(id));
+        let mut panes: Vec<Pane> = panes.map(|(_, pane)| pane).collect();
+        panes.sort_unstable();
+        panes
+    }
+
+    fn show(&mut self, wanted: Pane) {
+        self.tree.make_active(|_, tile| matches!(tile, Tile::Pane(pane) if *pane == wanted));
+    }
+
+    /// A recording without a history has the room for what it does have.
+    fn hide_what_needs_history(&mut self, has_history: bool) {
+        let all: Vec<(TileId, Pane)> = self.panes().collect();
+        for (id, pane) in all {
+            let is_shown = has_history || definition(pane).is_none_or(|definition| !definition.needs_history);
+            self.tree.set_visible(id, is_shown);
+        }
+    }
+
+    /// Bring the details of what was selected in a pane to the front, unless they would hide that pane.
+    fn show_details_beside(&mut self, pane: Pane) {
+        let tile = |wanted| self.panes().find(|&(_, pane)| pane == wanted).map(|(id, _)| id);
+        let home = |wanted| tile(wanted).and_then(|id| self.tree.tiles.parent_of(id));
+        if home(pane) != home(Pane::Details) {
+            self.show(Pane::Details);
+        }
+    }
+}
+
+fn is_in_tray(pane: Pane) -> bool {
+    definition(pane).is_some_and(|definition| definition.home == Home::Tray)
+}

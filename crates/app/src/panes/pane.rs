@@ -1,0 +1,40 @@
+//! The kinds of panes.
+
+/// A kind of pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub(crate) enum Pane {
+    /// Memory over time.
+    Timeline,
+    /// The totals and the meanings of colours, with their bytes at the cursor.
+    Legend,
+    /// The selection, or the lines of code that hold the memory at the cursor.
+    Details,
+    /// The segment map: addresses at the cursor.
+    Segments,
+    /// The segment timeline: addresses over time.
+    SegmentTimeline,
+    /// Memory by the code that allocated it.
+    Stacks,
+    /// Holes and totals as lines.
+    Holes,
+    /// Allocations as a table.
+    Allocations,
+    /// All events.
+    Events,
+    /// Iterations as a table.
+    Iterations,
+    /// Memory by module.
+    Modules,
+    /// The diagnosis.
+    Report,
+    /// The marked range in figures.
+    Range,
+    /// Simulations of other allocator settings.
+    WhatIf,
+    /// What changes to the program would have saved.
+    Remedies,
+    /// Another recording, or another moment, beside this one.
+    Compare,
+    /// Notes about the file.
+    Notes,
+}

@@ -1,0 +1,14 @@
+//! Paths without the system's dialogs: a field that completes folders and files, above a list of what is there.
+//!
+//! Folders are read on a thread of their own, since one on a network may answer late or never.
+
+mod completion;
+mod field;
+mod folder;
+mod list;
+mod picker;
+mod places;
+
+pub(crate) use folder::EXTENSIONS;
+pub(crate) use picker::{Kinds, PathPicker};
+pub(crate) use places::Places;

@@ -1,0 +1,167 @@
+//! The report of a device: the moment that it is about, and its findings.
+
+use super::card::Card;
+use super::target::{Elsewhere, Target};
+use crate::device::diagnosing::DeviceReport;
+use crate::device::{PaneCtx, Selection, Standpoint};
+use crate::theme;
+use eframe::egui;
+use oomscope_analysis::At;
+use oomscope_diagnosis::{Finding, Severity};
+use oomscope_model::{Moment, Recording};
+use oomscope_remedies::Predictions;
+use oomscope_report::notes::Note;
+use oomscope_report::{Document, ReportInput, report_markdown};
+use oomscope_units as units;
+
+/// Lines, stacks and allocations that each finding of a copied report lists: as many as those of
+/// `oomscope report`.
+const LISTED: usize = 8;
+
+/// Room for the scroll bar, in points.
+const SCROLL_BAR_PX: f32 = 10.0;
+
+/// Largest width of the text, in points: longer lines are hard to read.
+const MAX_TEXT_PX: f32 = 720.0;
+
+pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) -> Option<Elsewhere> {
+    let answer = ctx.derived.report();
+    bar_ui(ui, ctx, answer.and_then(|answer| answer.as_ref().ok()).map(AsRef::as_ref));
+    match answer {
+        None => {
+            ui.label(theme::muted(ui, "Looking for causes…"));
+            None
+        }
+        Some(Err(error)) => {
+            ui.add(egui::Label::new(error).wrap());
+            None
+        }
+        Some(Ok(report)) => findings_ui(ui, ctx, report),
+    }
+}
+
+/// Buttons for the moment and for copying.
+fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport>) {
+    ui.horizontal_wrapped(|ui| {
+        ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
+        ui.spacing_mut().item_spacing.x = 2.0;
+        ui.spacing_mut().button_padding.x = 8.0;
+        let at_end = if ctx.recording.ooms.is_empty() { "At the peak" } else { "At the OOM" };
+        if ui.selectable_label(ctx.at.report_at.is_none(), theme::small(at_end)).clicked() {
+            ctx.at.report_at = None;
+            // The question is asked before panes are drawn, so in the next frame.
+            ui.ctx().request_repaint();
+        }
+        let event = ctx.at.cursor.event().map(|event| At::Event(event.0));
+        let hint = "Ask what fills the memory where the cursor is";
+        let is_at_cursor = event.is_some() && ctx.at.report_at == event;
+        if ui
+            .add_enabled(
+                event.is_some(),
+                egui::Button::selectable(is_at_cursor, theme::small("At the cursor")),
+            )
+            .on_hover_text(hint)
+            .clicked()
+        {
+            ctx.at.report_at = event;
+            ui.ctx().request_repaint();
+        }
+        let Some(report) = report else { return };
+        if copy_ui(ui) {
+            ui.copy_text(markdown(
+                ctx.recording,
+                ctx.title,
+                report,
+                ctx.derived.predictions().map(AsRef::as_ref),
+                &ctx.notebook.notes(),
+            ));
+            ctx.notify("Report copied".to_owned());
+        }
+    });
+    ui.add_space(4.0);
+}
+
+/// A button with a short text that tells assistive technology more; true when it is clicked.
+fn copy_ui(ui: &mut egui::Ui) -> bool {
+    let (button, is_enabled) = (ui.button(theme::small("Copy")), ui.is_enabled());
+    button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, is_enabled, "Copy as Markdown"));
+    button.on_hover_text("Copy the report as Markdown, for an issue").clicked()
+}
+
+fn markdown(
+    recording: &Recording,
+    name: &str,
+    report: &DeviceReport,
+    remedies: Option<&Predictions>,
+    notes: &[Note],
+) -> String {
+    report_markdown(&Document::new(&ReportInput {
+        name,
+        snapshot: recording.snapshot(),
+        timeline: recording,
+        diagnosis: &report.diagnosis,
+        remedies,
+        modules: None,
+        top: LISTED,
+        notes,
+        redacted: false,
+    }))
+}
+
+/// The verdict as a card, and below it the other findings, folded.
+fn findings_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: &DeviceReport) -> Option<Elsewhere> {
+    let findings = &report.diagnosis.findings;
+    debug_assert_eq!(findings.len(), report.site_stacks.len());
+    let remedies =
+        report.diagnosis.verdict().map(|verdict| ctx.derived.quoted(verdict.id)).unwrap_or_default();
+    // Where nothing is wrong, remedies are no answer to the verdict.
+    let wrong = report.diagnosis.verdict().filter(|verdict| verdict.severity != Severity::Info);
+    let fix = wrong.and_then(|verdict| ctx.derived.fix(verdict.id, verdict.advice.first()));
+    let is_in_header = ctx.at.report_at.is_none();
+    let mut target = None;
+    egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        ui.set_max_width((ui.available_width() - SCROLL_BAR_PX).min(MAX_TEXT_PX));
+        let others = findings.len().saturating_sub(1);
+        for (number, (finding, stacks)) in findings.iter().zip(&report.site_stacks).enumerate() {
+            let card = Card {
+                finding,
+                site_stacks: stacks,
+                timeline: ctx.recording,
+                outlined: ctx.at.outlined(),
+                predictions: ctx.derived.predictions().map(AsRef::as_ref),
+            };
+            if number == 1 {
+                ui.add_space(2.0);
+                ui.label(theme::muted(ui, others_text(others, report.diagnosis.at.moment)));
+            }
+            let clicked = ui.push_id(number, |ui| match number {
+                0 => card.verdict_ui(ui, fix.as_deref(), &remedies, is_in_header),
+                _ => card.folded_ui(ui),
+            });
+            target = clicked.inner.map(|clicked| (clicked, finding)).or(target);
+        }
+    });
+    let (target, finding) = target?;
+    follow(ctx.at, target, finding, report.diagnosis.at.moment)
+}
+
+fn others_text(others: usize, moment: Moment) -> String {
+    let findings = units::counted(others, "other finding");
+    match moment.event() {
+        Some(event) => format!("{findings} after event {}", units::count(event.0)),
+        None => format!("{findings} before the first event"),
+    }
+}
+
+/// Go where a click leads; returns the pane to bring to the front, if it is another.
+fn follow(at: &mut Standpoint, target: Target, finding: &Finding, moment: Moment) -> Option<Elsewhere> {
+    match target {
+        Target::Event(event) => at.go_to(Moment::after(event)),
+        Target::Stack(stack) => at.show_at(moment, Selection::Stack(stack)),
+        Target::Allocation(id) => at.show_at(moment, Selection::Allocation(id)),
+        Target::Moment => at.go_to(moment),
+        Target::Outline => at.toggle_outline(finding, moment),
+        Target::Elsewhere(pane) => return Some(pane),
+    }
+    None
+}

@@ -1,0 +1,160 @@
+//! Texts of the segment map about blocks, holes and segments.
+
+use super::maps::MomentMap;
+use crate::device::figures::Figures as DeviceFigures;
+use crate::tooltips::lines_ui;
+use eframe::egui;
+use oomscope_analysis::segment_state::{Basis, Content, Figures, MAX_SLACK_BYTES, Part, SizeClass};
+use oomscope_analysis::{SegmentState, site_label};
+use oomscope_draw::segment_map::{SegmentMapHit, group_text};
+use oomscope_model::{AllocId, Recording, StackId};
+use oomscope_units as units;
+
+/// Blocks that keep a segment and are named: they fit into a line.
+const NAMED_BLOCKS: usize = 3;
+
+/// The source of the texts.
+#[derive(Clone, Copy)]
+pub(super) struct MapTexts<'a> {
+    pub(super) recording: &'a Recording,
+    pub(super) figures: &'a DeviceFigures,
+}
+
+impl MapTexts<'_> {
+    /// `2.03 MiB train.py:55 attention`.
+    pub(super) fn block_text(self, part: &Part) -> String {
+        format!("{} {}", units::bytes(part.requested), self.site(part.content.allocation()))
+    }
+
+    /// The line of code that made an allocation.
+    pub(super) fn site(self, id: Option<AllocId>) -> String {
+        let stack = id.map_or(StackId::EMPTY, |id| self.recording.stack(id));
+        site_label(self.recording.snapshot(), stack)
+    }
+
+    /// Explain the part under the pointer.
+    pub(super) fn hover_ui(self, response: &egui::Response, answer: &MomentMap, hit: SegmentMapHit) {
+        let state = &answer.state;
+        let part = &state.parts[hit.part];
+        let mut lines = match part.content {
+            Content::Allocated(id) | Content::Awaiting(id) => self.block_lines(state, part, id),
+            Content::Hole => self.hole_lines(state, hit),
+            Content::Unmapped => vec![
+                format!("{} without memory", units::bytes_exact(part.size)),
+                "Addresses of the expandable segment that are not mapped and not reserved".to_owned(),
+            ],
+        };
+        lines.extend(self.row_lines(answer, hit.row));
+        if 0 < hit.others {
+            let more = units::counted(hit.others, "more part");
+            lines.push(format!("{more} in this place, thinner than a pixel: zoom in with the wheel"));
+        }
+        response.clone().on_hover_ui_at_pointer(|ui| lines_ui(ui, &lines));
+    }
+
+    fn block_lines(self, state: &SegmentState, part: &Part, id: Option<AllocId>) -> Vec<String> {
+        let timeline = self.recording.timeline();
+        let mut lines = vec![units::bytes_exact(part.requested), self.site(id)];
+        match id {
+            Some(id) => {
+                let allocation = timeline.allocation(id);
+                let waits = matches!(part.content, Content::Awaiting(_));
+                let freed = if waits { " · freed, waiting for a stream" } else { "" };
+                lines.push(format!("lives {}{freed}", self.figures.lifetime(timeline, &allocation)));
+            }
+            None => lines.push("no event explains this block".to_owned()),
+        }
+        // Only the final state has the sizes of blocks, so only blocks that are in it have known ones.
+        let is_known = state.basis == Basis::EndState
+            || id.is_some_and(|id| state.basis == Basis::Events && timeline.lifetimes.end(id).is_none());
+        let size = format!("block of {}", units::bytes(part.size));
+        let rounding = match (part.rounding(), is_known) {
+            (0, true) => size,
+            (waste, true) => format!("{size}, {} of it rounding", units::bytes(waste)),
+            (0, false) => format!("at least a {size}"),
+            (waste, false) => format!("at least a {size}, {} of it rounding", units::bytes(waste)),
+        };
+        lines.push(format!("{} · {rounding}", units::address(part.addr)));
+        lines
+    }
+
+    fn hole_lines(self, state: &SegmentState, hit: SegmentMapHit) -> Vec<String> {
+        let part = &state.parts[hit.part];
+        let [before, after] = state.neighbours(hit.row, hit.part);
+        let name = |part: Option<&Part>, edge: &str| match part.map(|part| part.content) {
+            Some(Content::Unmapped) => "unmapped addresses".to_owned(),
+            Some(_) => part.map_or_else(String::new, |part| self.block_text(part)),
+            None => edge.to_owned(),
+        };
+        let mut lines = vec![
+            format!("{} free", units::bytes_exact(part.size)),
+            format!("after {}", name(before, "the start of the segment")),
+            format!("before {}", name(after, "the end of the segment")),
+            format!("{} – {}", units::address(part.addr), units::address(part.past_end())),
+        ];
+        let is_large = state.groups[state.rows[hit.row].group].key.class != Some(SizeClass::Small);
+        if state.basis != Basis::EndState && is_large && before.is_some() {
+            let slack = units::bytes_short(MAX_SLACK_BYTES);
+            lines
+                .push(format!("Up to {slack} of it may belong to the block before it, which no event tells"));
+        }
+        lines
+    }
+
+    /// A segment in a few lines, with the blocks that keep it if it is mostly empty.
+    pub(super) fn row_lines(self, answer: &MomentMap, row: usize) -> Vec<String> {
+        let state = &answer.state;
+        let Some(found) = state.rows.get(row) else { return Vec::new() };
+        let key = &state.groups[found.group].key;
+        if key.is_outside {
+            return vec![format!("{}: no segment is known here", units::address(found.addr))];
+        }
+        let kind = if found.is_expandable { "Expandable segment" } else { "Segment" };
+        let mut group = group_text(key);
+        if let Some(first) = group.get_mut(..1) {
+            first.make_ascii_lowercase();
+        }
+        let mut lines = vec![
+            format!(
+                "{kind} {} of {}, {}",
+                units::address(found.addr),
+                units::bytes(found.figures.reserved_bytes),
+                group
+            ),
+            use_text(&found.figures),
+        ];
+        if let Some(pinned) = answer.pinned.iter().find(|pinned| pinned.row == row) {
+            let named = pinned.blocks.iter().take(NAMED_BLOCKS).map(|part| self.block_text(part));
+            let rest = pinned.blocks.len().saturating_sub(NAMED_BLOCKS);
+            let rest = (0 < rest).then(|| units::counted(rest, "more block"));
+            let all: Vec<String> = named.chain(rest).collect();
+            lines.push(format!("kept by {}", all.join(", ")));
+        }
+        lines
+    }
+}
+
+/// The share of a segment that is in use, in words.
+pub(crate) fn use_text(figures: &Figures) -> String {
+    let share = units::percent(figures.active_rounded_bytes(), figures.reserved_bytes);
+    match figures.holes {
+        0 => format!("{share} in use by {}", units::counted(figures.blocks, "block")),
+        holes => format!(
+            "{share} in use by {}, {} free in {}",
+            units::counted(figures.blocks, "block"),
+            units::bytes(figures.hole_bytes),
+            units::counted(holes, "hole")
+        ),
+    }
+}
+
+/// A note on the exactness of the map; `None` if nothing is missing.
+pub(crate) fn basis_text(state: &SegmentState) -> Option<&'static str> {
+    match state.basis {
+        Basis::EndState | Basis::Events => None,
+        Basis::TraceOnly => Some(
+            "The end of the recording is missing: segments and blocks that its events neither make nor free \
+             are not known and not shown",
+        ),
+    }
+}

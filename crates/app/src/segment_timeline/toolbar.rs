@@ -1,0 +1,59 @@
+//! The tools above the segment timeline: the order of rows, and a legend of surfaces.
+
+use super::state::State;
+use crate::swatches::{hatch, stripe, swatch};
+use crate::theme;
+use eframe::egui::{self, vec2};
+use oomscope_analysis::{RowOrder, SegmentRows};
+use oomscope_draw::Palette;
+use oomscope_units as units;
+
+const ORDERS: [(RowOrder, &str); 3] = [
+    (RowOrder::Reserved, "Largest first"),
+    (RowOrder::Address, "By address"),
+    (RowOrder::Active, "Most in use first"),
+];
+
+pub(crate) fn ui(ui: &mut egui::Ui, palette: &Palette, state: &mut State, rows: &SegmentRows) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
+        order_chooser(ui, state);
+        let expand = theme::small("Expand all");
+        if ui
+            .selectable_label(state.is_all_expanded, expand)
+            .on_hover_text("Show every row to scale")
+            .clicked()
+        {
+            state.is_all_expanded = !state.is_all_expanded;
+            state.expanded.clear();
+        }
+        ui.add_space(4.0);
+        swatch(ui, "reserved, not in use", |painter, mark| hatch(painter, mark, palette));
+        swatch(ui, "waiting for a stream", |painter, mark| stripe(painter, mark, palette));
+        ui.label(theme::muted(ui, counts(rows)).size(11.0));
+    });
+}
+
+fn order_chooser(ui: &mut egui::Ui, state: &mut State) {
+    let name = |order| ORDERS.iter().find(|known| known.0 == order).map_or("", |known| known.1);
+    let text = theme::small(name(state.order));
+    let chooser = egui::ComboBox::from_id_salt("row order").selected_text(text).width(128.0);
+    let shown = chooser.show_ui(ui, |ui| {
+        for (order, name) in ORDERS {
+            ui.selectable_value(&mut state.order, order, name);
+        }
+    });
+    shown.response.on_hover_text("The order of segments");
+}
+
+fn counts(rows: &SegmentRows) -> String {
+    let count = rows.rows().len();
+    let rows_text = units::counted(count, "row");
+    match rows.outside() {
+        0 => rows_text,
+        1 => format!("{rows_text} · 1 allocation lies in no known segment"),
+        outside => {
+            format!("{rows_text} · {} allocations lie in no known segment", units::count(outside as u64))
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The rows of the table of allocations.
+
+use super::cells;
+use super::columns::Column;
+use super::virtual_list::{ListRows, RowLook, TableCell};
+use crate::device::{Selection, Standpoint};
+use oomscope_analysis::{LifeSpan, OrderBy, SiteLabels};
+use oomscope_model::{AllocId, Allocation, Moment, Recording};
+use oomscope_units as units;
+
+/// Each column, the order that a click on it asks for, and true if that order starts with the largest.
+const TABLE: [(Column, OrderBy, bool); 8] = [
+    (Column::figure("Size", "Requested bytes", 88.0), OrderBy::Size, true),
+    (Column::code("Address", "Address of the first byte", 124.0), OrderBy::Address, false),
+    (Column::figure("Stream", "Stream that it belongs to", 82.0), OrderBy::Stream, false),
+    (Column::text("Pool", "Pool that it belongs to", 84.0), OrderBy::Pool, false),
+    (Column::figure("Allocated by", "Number of the event that allocated it", 96.0), OrderBy::Start, false),
+    (Column::figure("Age", "Since it was allocated, at the cursor", 92.0), OrderBy::Age, true),
+    (Column::figure("Lifetime", "From its allocation to its free", 92.0), OrderBy::Lifetime, true),
+    (Column::text("Site", "First frame of your own code in its stack", 220.0), OrderBy::Site, false),
+];
+
+pub(crate) const COLUMNS: [Column; TABLE.len()] = {
+    let mut columns = [TABLE[0].0; TABLE.len()];
+    let mut i = 0;
+    while i < TABLE.len() {
+        columns[i] = TABLE[i].0;
+        i += 1;
+    }
+    columns
+};
+
+/// The order of the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub(crate) by: OrderBy,
+    pub(crate) is_descending: bool,
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self { by: OrderBy::Size, is_descending: true }
+    }
+}
+
+impl Order {
+    /// The order after a click on a column: its own, or else the other way round.
+    pub(crate) fn after_click(self, column: usize) -> Self {
+        match TABLE.get(column) {
+            Some(&(_, by, _)) if by == self.by => Self { is_descending: !self.is_descending, ..self },
+            Some(&(_, by, is_descending)) => Self { by, is_descending },
+            None => self,
+        }
+    }
+
+    /// The column and direction, for the header.
+    pub(crate) fn column(self) -> Option<(usize, bool)> {
+        TABLE.iter().position(|&(_, by, _)| by == self.by).map(|column| (column, self.is_descending))
+    }
+}
+
+/// The rows of the table.
+pub(crate) struct AllocationRows<'a> {
+    recording: &'a Recording,
+    cursor: Moment,
+    selection: Selection,
+    /// In ascending order; `is_descending` shows them from the end.
+    ids: &'a [AllocId],
+    is_descending: bool,
+    labels: Option<&'a SiteLabels>,
+}
+
+/// The order that a column stands for. It names the contents of the column, too.
+fn ordered_by(column: usize) -> Option<OrderBy> {
+    TABLE.get(column).map(|&(_, by, _)| by)
+}
+
+impl<'a> AllocationRows<'a> {
+    pub(crate) fn new(
+        recording: &'a Recording,
+        at: &Standpoint,
+        ids: &'a [AllocId],
+        is_descending: bool,
+        labels: Option<&'a SiteLabels>,
+    ) -> Self {
+        let (cursor, selection) = (at.cursor, at.selection());
+        Self { recording, cursor, selection, ids, is_descending, labels }
+    }
+
+    /// The allocation of a row.
+    pub(crate) fn id(&self, row: usize) -> Option<AllocId> {
+        let at = if self.is_descending { self.ids.len().checked_sub(row + 1)? } else { row };
+        self.ids.get(at).copied()
+    }
+
+    /// The row of an allocation.
+    pub(crate) fn row_of(&self, id: AllocId) -> Option<usize> {
+        let at = self.ids.iter().position(|&other| other == id)?;
+        Some(if self.is_descending { self.ids.len() - 1 - at } else { at })
+    }
+
+    fn get(&self, row: usize) -> Option<Allocation> {
+        let id = self.id(row)?;
+        Some(self.recording.allocation(id))
+    }
+
+    fn age(&self, allocation: &Allocation) -> Option<LifeSpan> {
+        let is_live = allocation.end.is_none_or(|end| self.cursor < end);
+        LifeSpan::age(self.recording, allocation.id, self.cursor).filter(|_| is_live)
+    }
+
+    fn is_waiting(&self, allocation: &Allocation) -> bool {
+        allocation.is_awaiting_at(self.cursor)
+    }
+}
+
+impl ListRows for AllocationRows<'_> {
+    fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> TableCell {
+        let Some((allocation, by)) = self.get(row).zip(ordered_by(column)) else {
+            return TableCell::default();
+        };
+        match by {
+            OrderBy::Size => TableCell::plain(units::bytes(allocation.size)),
+            OrderBy::Address => TableCell::plain(units::address(allocation.addr)),
+            OrderBy::Stream if self.is_waiting(&allocation) => {
+                let stream = cells::stream(allocation.stream);
+                TableCell { text: format!("{}, waiting", stream.text), ..stream }
+            }
+            OrderBy::Stream => cells::stream(allocation.stream),
+            OrderBy::Pool => cells::pool(allocation.pool),
+            OrderBy::Start => match allocation.alloc_event() {
+                Some(event) => TableCell::plain(units::count(event.0)),
+                None => TableCell::muted("before"),
+            },
+            OrderBy::Age => {
+                self.age(&allocation).map_or_else(cells::unknown, |age| TableCell::plain(cells::span(age)))
+            }
+            OrderBy::Lifetime => TableCell::plain(cells::span(LifeSpan::of(self.recording, allocation.id))),
+            OrderBy::Site => cells::site(self.labels, self.recording.snapshot(), allocation.stack),
+        }
+    }
+
+    fn look(&self, row: usize) -> RowLook {
+        let is_selected = match self.selection {
+            Selection::Allocation(id) => self.id(row) == Some(id),
+            Selection::Stack(stack) => self.get(row).is_some_and(|allocation| allocation.stack == stack),
+            Selection::None | Selection::Segment { .. } => false,
+        };
+        RowLook { is_selected, ..RowLook::default() }
+    }
+
+    fn hint(&self, row: usize, column: usize) -> Option<String> {
+        let (allocation, by) = self.get(row).zip(ordered_by(column))?;
+        let events = &self.recording.events;
+        match by {
+            OrderBy::Size => Some(units::bytes_exact(allocation.size)),
+            OrderBy::Stream if self.is_waiting(&allocation) => {
+                Some("Given back by the program; another stream may still use it".to_owned())
+            }
+            OrderBy::Start => match allocation.alloc_event() {
+                Some(event) => events.time_us(event).map(units::date_time_us),
+                None => Some("Allocated before the first recorded event".to_owned()),
+            },
+            OrderBy::Age => self.age(&allocation).map(|age| cells::events(age.events)),
+            OrderBy::Lifetime => {
+                let span = LifeSpan::of(self.recording, allocation.id);
+                let events = cells::events(span.events);
+                Some(if span.is_open { format!("{events}; the rest was not recorded") } else { events })
+            }
+            OrderBy::Site => cells::stack_hint(self.recording.snapshot(), allocation.stack),
+            OrderBy::Address | OrderBy::Stream | OrderBy::Pool => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_click_on_the_same_column_turns_the_order_round() {
+        let by_size = Order::default();
+        assert_eq!(by_size.column(), Some((0, true)));
+        assert_eq!(by_size.after_click(0).column(), Some((0, false)));
+        assert_eq!(by_size.after_click(1), Order { by: OrderBy::Address, is_descending: false });
+        for column in 0..TABLE.len() {
+            assert_eq!(by_size.after_click(column).column().map(|(at, _)| at), Some(column));
+        }
+    }
+}

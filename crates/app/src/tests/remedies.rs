@@ -1,0 +1,64 @@
+//! Remedies in the real application.
+
+use super::{device, harness, harness_with, open_path, sample, wait};
+use crate::App;
+use crate::panes::Pane;
+use crate::work::worker::WorkMode;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+
+fn opened(name: &str) -> Harness<'static, App> {
+    let mut harness = harness();
+    open_path(&mut harness, sample(name));
+    device(&mut harness).wanted_pane = Some(Pane::Remedies);
+    harness.set_size(eframe::egui::vec2(1280.0, 1100.0));
+    harness.run_steps(4);
+    harness
+}
+
+#[test]
+fn the_least_change_that_fits_is_shown_with_its_code() {
+    let mut harness = opened("gpt_oom_forward.pickle");
+    assert!(
+        harness
+            .query_by_label_contains(
+                "The cheapest change that finishes the step within 23.6 GiB: compute a quarter"
+            )
+            .is_some()
+    );
+    assert!(harness.query_by_label("bf16-model+quarter-batch").is_none(), "the best few are shown");
+    harness.get_by_role(eframe::egui::Role::CheckBox).click();
+    harness.run_steps(4);
+    harness.get_by_label("bf16-model+quarter-batch").click();
+    harness.run_steps(4);
+    let code = "float inputs likewise\n(loss_fn(model(x), y) / 4).backward()";
+    assert!(harness.query_by_label_contains(code).is_some());
+    assert!(harness.query_by_label_contains("Costs ").is_some());
+    harness.get_by_label("Capacity").click();
+    harness.run_steps(2);
+    let field = harness.get_by_role_and_label(eframe::egui::Role::TextInput, "Capacity");
+    field.type_text("80GiB");
+    harness.run_steps(4);
+    assert!(harness.query_by_label("The program finishes the step within 80.0 GiB as it is.").is_some());
+}
+
+#[test]
+fn trying_remedies_can_be_stopped_and_go_on() {
+    let mut harness = harness_with(WorkMode::Background);
+    open_path(&mut harness, sample("gpt_oom_forward.pickle"));
+    device(&mut harness).wanted_pane = Some(Pane::Remedies);
+    assert!(wait(&mut harness, |harness| {
+        harness.query_by_label("Stop").is_some()
+            || harness.query_by_label_contains("The cheapest change").is_some()
+    }));
+    let Some(stop) = harness.query_by_label("Stop") else {
+        eprintln!("SKIPPED: the remedies were tried at once");
+        return;
+    };
+    stop.click();
+    harness.run_steps(3);
+    assert!(harness.query_by_label("Stopped: Trying fixes").is_some());
+    harness.get_by_label("Go on").click();
+    assert!(wait(&mut harness, |harness| harness.query_by_label_contains("The cheapest change").is_some()));
+    assert!(harness.query_by_label_contains("Trying fixes").is_none());
+}

@@ -1,0 +1,199 @@
+//! What a comparison of ranks needs to know of a recording.
+
+use crate::{DiagnosisRequest, Severity, diagnose};
+use oomscope_analysis::{
+    Attribution, CategoryBytes, Facts, Phases, Position, SiteLabels, UserRules, capacity, iteration_table,
+    live_at, sites,
+};
+use oomscope_model::{DeviceId, DeviceTrust, Moment, Snapshot, Timeline};
+use std::collections::BTreeMap;
+
+/// Slices of equal numbers of events in which the course of a recording is kept: more than a picture of it has columns.
+pub(super) const SLICES: usize = 240;
+
+/// Changes of reserved memory that are kept at most. They are segments, of which recordings have hundreds.
+const MAX_CHANGES: usize = 100_000;
+
+/// One device of a recording.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceSummary {
+    /// The device, by the number that its process gave it.
+    pub device: DeviceId,
+    /// Number of events.
+    pub events: usize,
+    /// Most active memory.
+    pub peak: PeakSummary,
+    /// Most reserved bytes.
+    pub peak_reserved_bytes: i64,
+    /// The last failed request, if one failed.
+    pub failure: Option<FailureSummary>,
+    /// Bytes that could be reserved on the device, where an OOM says so.
+    pub capacity_bytes: Option<i64>,
+    /// The title of the verdict.
+    pub verdict: String,
+    /// The severity of the verdict.
+    pub severity: Severity,
+    /// The peaks of the iterations, in order.
+    pub iterations: Vec<IterationPeak>,
+    /// Most active bytes in equal parts of the recording's events; at least one.
+    pub slices: Vec<i64>,
+    /// Reserved bytes after each change, with its time in microseconds since 1970. Empty without times, and where there
+    /// are more changes than are kept.
+    pub reserved: Vec<(i64, i64)>,
+    /// First and last recorded time, in microseconds since 1970.
+    pub time_us: Option<[i64; 2]>,
+    /// True if only a part of the file could be read.
+    pub is_damaged: bool,
+    /// How far its figures can be trusted.
+    pub trust: DeviceTrust,
+}
+
+/// Most active memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PeakSummary {
+    /// The moment of the peak.
+    pub moment: Moment,
+    /// Active bytes then.
+    pub active_bytes: i64,
+    /// The phase and iteration of the program.
+    pub position: Position,
+    /// What the memory is for, most bytes first.
+    pub categories: Vec<CategoryBytes>,
+    /// The lines of code that allocated it, most bytes first.
+    pub lines: Vec<LineBytes>,
+}
+
+/// Memory of a line of code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineBytes {
+    /// The line with its function, as `train.py:55 forward`.
+    pub line: String,
+    /// Requested bytes.
+    pub bytes: i64,
+    /// Number of blocks.
+    pub blocks: usize,
+}
+
+/// A failed request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailureSummary {
+    /// The moment after it.
+    pub moment: Moment,
+    /// Bytes that were requested.
+    pub requested_bytes: i64,
+    /// Its time in microseconds since 1970.
+    pub time_us: Option<i64>,
+    /// Active and reserved bytes then.
+    pub active_bytes: i64,
+    /// Reserved bytes then.
+    pub reserved_bytes: i64,
+}
+
+/// The peak of an iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IterationPeak {
+    /// Its number from 0; `None` where the recording starts too late to know.
+    pub number: Option<u32>,
+    /// Most active bytes in it.
+    pub active_bytes: i64,
+}
+
+/// Every device of a file, by device.
+pub fn summarize(snapshot: &Snapshot, rules: &UserRules) -> Vec<DeviceSummary> {
+    let facts = Facts::of(snapshot, rules);
+    snapshot.timelines.iter().map(|timeline| summary(snapshot, timeline, &facts)).collect()
+}
+
+fn summary(snapshot: &Snapshot, timeline: &Timeline, facts: &Facts) -> DeviceSummary {
+    let attribution = Attribution::of_device(facts, snapshot, timeline);
+    let request = DiagnosisRequest { at: None, device_memory: None, message: None };
+    let diagnosis = diagnose(snapshot, timeline, &attribution, request).ok();
+    let verdict = diagnosis.as_ref().and_then(|diagnosis| diagnosis.verdict());
+    DeviceSummary {
+        device: timeline.device,
+        events: timeline.events.len(),
+        peak: peak(snapshot, timeline, &attribution),
+        peak_reserved_bytes: timeline.reserved.peak().1,
+        failure: failure(timeline),
+        capacity_bytes: capacity(timeline),
+        verdict: verdict.map(|verdict| verdict.title.to_string()).unwrap_or_default(),
+        severity: verdict.map_or(Severity::Info, |verdict| verdict.severity),
+        iterations: iterations(timeline, &attribution.phases),
+        slices: slices(timeline),
+        reserved: reserved(timeline),
+        time_us: timeline
+            .times
+            .first_us()
+            .map(|first| [first, first.saturating_add(timeline.times.span_us())]),
+        is_damaged: snapshot.damage.is_some(),
+        trust: timeline.trust,
+    }
+}
+
+fn peak(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attribution) -> PeakSummary {
+    let (moment, active_bytes) = timeline.active.peak();
+    let mut categories = attribution.categories.bytes_at(timeline, moment);
+    categories.sort_by_key(|of| (std::cmp::Reverse(of.bytes), of.category));
+    PeakSummary {
+        moment,
+        active_bytes,
+        position: attribution.phases.position_at(moment),
+        categories,
+        lines: lines(snapshot, timeline, moment),
+    }
+}
+
+/// The lines of code that allocated what is live at a moment.
+fn lines(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Vec<LineBytes> {
+    let labels = SiteLabels::new(snapshot);
+    let mut by_line: BTreeMap<&str, (i64, usize)> = BTreeMap::new();
+    for site in sites(&live_at(timeline, moment)) {
+        let (bytes, blocks) = by_line.entry(labels.label(site.stack)).or_default();
+        *bytes = bytes.saturating_add(site.bytes);
+        *blocks += site.count;
+    }
+    let mut lines: Vec<LineBytes> = by_line
+        .into_iter()
+        .map(|(line, (bytes, blocks))| LineBytes { line: line.to_owned(), bytes, blocks })
+        .collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.bytes));
+    lines
+}
+
+fn failure(timeline: &Timeline) -> Option<FailureSummary> {
+    let oom = timeline.ooms.last()?;
+    let moment = Moment::after(oom.event);
+    Some(FailureSummary {
+        moment,
+        requested_bytes: oom.requested,
+        time_us: timeline.events.time_us(oom.event),
+        active_bytes: timeline.active.at(moment),
+        reserved_bytes: timeline.reserved.at(moment),
+    })
+}
+
+fn iterations(timeline: &Timeline, phases: &Phases) -> Vec<IterationPeak> {
+    let rows = iteration_table(timeline, phases).into_iter();
+    rows.map(|row| IterationPeak { number: row.number, active_bytes: row.peak_bytes }).collect()
+}
+
+/// The exact maximum of each of at most [`SLICES`] parts of a recording.
+fn slices(timeline: &Timeline) -> Vec<i64> {
+    let moments = timeline.active.len();
+    let count = moments.clamp(1, SLICES);
+    let start = |slice: usize| slice * moments / count;
+    let peak = |slice| timeline.active.peak_in(start(slice)..start(slice + 1)).map_or(0, |(_, bytes)| bytes);
+    (0..count).map(peak).collect()
+}
+
+/// Reserved bytes by time.
+fn reserved(timeline: &Timeline) -> Vec<(i64, i64)> {
+    let (steps, Some(first_us)) = (timeline.reserved.steps(), timeline.times.first_us()) else {
+        return Vec::new();
+    };
+    if MAX_CHANGES < steps.len() {
+        return Vec::new();
+    }
+    let time_us = |moment: Moment| first_us.saturating_add(timeline.times.at(&timeline.events, moment));
+    steps.iter().map(|&(moment, bytes)| (time_us(moment), bytes)).collect()
+}

@@ -1,0 +1,201 @@
+//! Jobs by hand: outliers, who failed first, and how peaks are aligned.
+
+use super::*;
+use crate::Severity;
+use oomscope_analysis::{Phase, Position};
+use oomscope_model::{DeviceId, Moment};
+use proptest::prelude::*;
+
+const GIB: i64 = 1 << 30;
+
+/// A rank with a peak, made up of lines.
+fn rank(rank: u32, lines: &[(&str, i64)]) -> FileSummary {
+    let lines: Vec<LineBytes> =
+        lines.iter().map(|&(line, bytes)| LineBytes { line: line.to_owned(), bytes, blocks: 1 }).collect();
+    let active_bytes = lines.iter().map(|line| line.bytes).sum();
+    let device = DeviceSummary {
+        device: DeviceId(0),
+        events: 100,
+        peak: PeakSummary {
+            moment: Moment(50),
+            active_bytes,
+            position: Position {
+                phase: Phase::Unknown,
+                basis: None,
+                iteration: None,
+                iteration_of_recording: None,
+                iteration_at_least: None,
+            },
+            categories: Vec::new(),
+            lines,
+        },
+        peak_reserved_bytes: active_bytes,
+        failure: None,
+        capacity_bytes: None,
+        verdict: String::new(),
+        severity: Severity::Info,
+        iterations: Vec::new(),
+        slices: vec![active_bytes],
+        reserved: vec![(0, 0), (10, active_bytes)],
+        time_us: Some([0, 100]),
+        is_damaged: false,
+        trust: oomscope_model::DeviceTrust::KNOWN,
+    };
+    let name = format!("rank{rank}.pickle");
+    FileSummary { path: name.clone().into(), name, rank: Some(rank), devices: Ok(vec![device]) }
+}
+
+fn with(mut file: FileSummary, change: impl FnOnce(&mut DeviceSummary)) -> FileSummary {
+    if let Some(device) = file.devices.as_mut().ok().and_then(|devices| devices.first_mut()) {
+        change(device);
+    }
+    file
+}
+
+fn fails(file: FileSummary, time_us: Option<i64>) -> FileSummary {
+    with(file, |device| {
+        device.capacity_bytes = Some(8 * GIB);
+        device.failure = Some(FailureSummary {
+            moment: Moment(100),
+            requested_bytes: GIB,
+            time_us,
+            active_bytes: 7 * GIB,
+            reserved_bytes: 7 * GIB,
+        });
+    })
+}
+
+fn outlier_ranks(peaks: &[i64]) -> Vec<u32> {
+    let files = peaks.iter().zip(0..).map(|(&peak, number)| rank(number, &[("a.py:1 f", peak)]));
+    outliers(&Job::new(files.collect())).iter().filter_map(|outlier| outlier.row.file.rank).collect()
+}
+
+#[test]
+fn ranks_are_in_order_and_files_without_one_last() {
+    let nameless = FileSummary {
+        path: "b.pickle".into(),
+        name: "b.pickle".to_owned(),
+        rank: None,
+        devices: Err("cut".to_owned()),
+    };
+    let job = Job::new(vec![nameless, rank(10, &[]), rank(2, &[])]);
+    let order: Vec<Option<u32>> = job.files().iter().map(|file| file.rank).collect();
+    assert_eq!(order, [Some(2), Some(10), None]);
+    assert_eq!(job.rows().len(), 2);
+    assert_eq!(Job::new(Vec::new()).median(), None);
+}
+
+#[test]
+fn a_rank_is_an_outlier_if_it_is_farther_from_the_median_than_others() {
+    assert_eq!(outlier_ranks(&[GIB, GIB, GIB, 3 * GIB]), [3]);
+    // Both directions, the farthest first.
+    assert_eq!(outlier_ranks(&[4 * GIB, 4 * GIB, GIB, 4 * GIB, 5 * GIB, 4 * GIB, 4 * GIB]), [2, 4]);
+    // Less than a hundredth; stages of a pipeline, which are all different; too few to have a middle.
+    assert!(outlier_ranks(&[1000, 1000, 1000, 1009]).is_empty());
+    assert!(outlier_ranks(&[GIB, 2 * GIB, 3 * GIB, 4 * GIB]).is_empty());
+    assert!(outlier_ranks(&[GIB, 9 * GIB]).is_empty());
+}
+
+#[test]
+fn the_lines_of_an_outlier_add_up_to_the_difference() {
+    let usual = [("a.py:1 f", GIB), ("b.py:2 g", GIB / 2)];
+    let long = [("a.py:1 f", 3 * GIB), ("c.py:3 h", GIB)];
+    let job = Job::new(vec![rank(0, &usual), rank(1, &long), rank(2, &usual)]);
+    let found = &outliers(&job)[0];
+    assert_eq!((found.row.file.rank, found.median.file.rank), (Some(1), Some(2)));
+    let lines: Vec<(&str, i64)> =
+        found.lines.iter().map(|change| (change.line.as_str(), change.difference_bytes())).collect();
+    assert_eq!(lines, [("a.py:1 f", 2 * GIB), ("c.py:3 h", GIB), ("b.py:2 g", -GIB / 2)]);
+    assert_eq!(lines.iter().map(|line| line.1).sum::<i64>(), found.difference_bytes);
+}
+
+#[test]
+fn the_first_failure_is_that_of_the_clock_and_others_are_known_while_they_record() {
+    let line = [("a.py:1 f", 2 * GIB)];
+    let job = Job::new(vec![
+        fails(rank(0, &line), Some(60)),
+        fails(rank(1, &line), Some(40)),
+        rank(2, &line),
+        with(rank(3, &line), |device| device.time_us = Some([0, 30])),
+        with(rank(4, &line), |device| device.reserved.clear()),
+    ]);
+    let first = first_failure(&job).expect("two fail");
+    assert_eq!(first.row.file.rank, Some(1));
+    let standings: Vec<Standing> = first.others.iter().map(|(_, standing)| *standing).collect();
+    let reserved = Standing::Reserved { bytes: 2 * GIB };
+    assert_eq!(standings, [reserved, reserved, Standing::Unknown, Standing::Unknown]);
+    assert!(first_failure(&Job::new(vec![rank(0, &line)])).is_none());
+    let timeless = Job::new(vec![fails(rank(0, &line), None), rank(1, &line)]);
+    assert!(first_failure(&timeless).is_some_and(|first| first.others.is_empty()));
+}
+
+fn peaks(numbers: &[(Option<u32>, i64)]) -> Vec<IterationPeak> {
+    numbers.iter().map(|&(number, active_bytes)| IterationPeak { number, active_bytes }).collect()
+}
+
+#[test]
+fn columns_are_iterations_by_number_else_from_the_last_else_events() {
+    let of = |number, iterations: &[(Option<u32>, i64)]| {
+        with(rank(number, &[]), |device| device.iterations = peaks(iterations))
+    };
+    let numbered = Job::new(vec![of(0, &[(Some(3), 5), (Some(4), 7)]), of(1, &[(Some(4), 9), (Some(5), 1)])]);
+    let found = heat(&numbered, 100);
+    assert_eq!(found.axis, HeatAxis::Iterations([3, 5]));
+    assert_eq!(found.rows, [vec![Some(5), Some(7), None], vec![None, Some(9), Some(1)]]);
+    assert_eq!(found.most_bytes, 9);
+    // Fewer columns than iterations: each has the most of its iterations.
+    assert_eq!(heat(&numbered, 1).rows, [[Some(7)], [Some(9)]]);
+
+    let mixed = Job::new(vec![of(0, &[(None, 5), (None, 7)]), of(1, &[(Some(9), 2)])]);
+    let found = heat(&mixed, 100);
+    assert_eq!(found.axis, HeatAxis::LastIterations(2));
+    assert_eq!(found.rows, [vec![Some(5), Some(7)], vec![None, Some(2)]]);
+
+    let without = Job::new(vec![of(0, &[(None, 5)]), rank(1, &[("a.py:1 f", 3)])]);
+    assert_eq!(heat(&without, 100).axis, HeatAxis::Events);
+    assert_eq!(heat(&without, 100).rows[1], [Some(3)]);
+    assert_eq!(heat(&Job::new(Vec::new()), 10).rows, Vec::<Vec<Option<i64>>>::new());
+}
+
+#[test]
+fn recordings_of_one_gpu_add_up_while_all_record() {
+    let of = |changes: &[(i64, i64)], time_us| {
+        with(rank(0, &[]), |device| (device.reserved, device.time_us) = (changes.to_vec(), Some(time_us)))
+    };
+    let job =
+        Job::new(vec![of(&[(0, 9), (10, 4), (20, 1)], [0, 40]), of(&[(5, 2), (10, 6), (50, 99)], [5, 60])]);
+    let found = together(&job.rows()).expect("they overlap");
+    // From 5 to 40; both change at 10, and only the state after both counts.
+    assert_eq!(found, Together { time_us: 5, bytes: 11, shares: vec![9, 2], within_us: [5, 40] });
+    let scattered = Job::new(vec![of(&[(0, 9)], [0, 4]), of(&[(5, 2)], [5, 60])]);
+    assert_eq!(together(&scattered.rows()), None);
+    assert_eq!(together(&[]), None);
+}
+
+proptest! {
+    #[test]
+    fn sums_on_the_clock_are_those_of_every_instant(
+        first in proptest::collection::vec((0..40i64, 0..100i64), 1..12),
+        second in proptest::collection::vec((0..40i64, 0..100i64), 1..12),
+        spans in ((0..20i64, 20..45i64), (0..20i64, 20..45i64)),
+    ) {
+        let of = |mut changes: Vec<(i64, i64)>, (from, to): (i64, i64)| {
+            changes.sort_by_key(|change| change.0);
+            with(rank(0, &[]), |device| {
+                // A recording knows its state from its start.
+                device.reserved = std::iter::once((from, 50)).chain(
+                    changes.into_iter().filter(|change| (from..=to).contains(&change.0)),
+                ).collect();
+                device.time_us = Some([from, to]);
+            })
+        };
+        let job = Job::new(vec![of(first, spans.0), of(second, spans.1)]);
+        let rows = job.rows();
+        let state = |row: &JobDevice<'_>, at: i64| {
+            row.device.reserved.iter().rfind(|change| change.0 <= at).map_or(0, |change| change.1)
+        };
+        let within = spans.0.0.max(spans.1.0)..=spans.0.1.min(spans.1.1);
+        let most = within.map(|at| rows.iter().map(|row| state(row, at)).sum::<i64>()).max();
+        prop_assert_eq!(together(&rows).map(|found| found.bytes), most);
+    }
+}

@@ -1,0 +1,18 @@
+//! Colours: the palette of each theme, and the colours of allocations and frames.
+
+mod category_color;
+mod change_color;
+mod color_class;
+#[cfg(test)]
+mod color_difference;
+mod coloring;
+mod grounds;
+mod node_colors;
+mod palette;
+mod stack_hash;
+
+pub use color_class::ColorClass;
+pub use coloring::{ColorBy, ColorKey, Coloring};
+pub use node_colors::NodeColors;
+pub(crate) use palette::LIGHTER_SHARE;
+pub use palette::{BandColors, Palette, Rgb};

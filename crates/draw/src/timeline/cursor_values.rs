@@ -1,0 +1,70 @@
+//! The totals at the cursor, beside the lines that show them over time.
+
+use super::TimelineCanvas;
+use super::marks::{LABEL_PX, MarkLabels, axis_font};
+use egui::{Color32, Rect, pos2, vec2};
+use oomscope_model::{Moment, Timeline};
+use oomscope_units as units;
+
+/// Narrower pictures, in points, have no room for three labels beside the cursor.
+const MIN_WIDTH_PX: f32 = 320.0;
+
+/// Space between the cursor and a label, in points.
+const GAP_PX: f32 = 6.0;
+
+/// Rows above and below a line in which its label may stand, nearest first.
+const ROWS: [f32; 5] = [0.0, 1.0, -1.0, 2.0, -2.0];
+
+impl TimelineCanvas<'_> {
+    /// Add the totals at the cursor, each near its line. A label that finds no free place is left out.
+    pub fn cursor_values(&self, moment: Moment, labels: &mut MarkLabels) {
+        let x = self.x_middle(moment).round();
+        if self.rect.width() < MIN_WIDTH_PX || !self.rect.x_range().contains(x) {
+            return;
+        }
+        let color = Color32::from(self.palette.text);
+        for (text, bytes) in texts(self.timeline, moment) {
+            let galley = self.painter.layout_no_wrap(text, axis_font(), color);
+            let size = galley.size() + vec2(10.0, 4.0);
+            let y = self.y(bytes as f64);
+            let places = ROWS.into_iter().flat_map(|row| {
+                let top = y - size.y / 2.0 + row * LABEL_PX;
+                [x - GAP_PX - size.x, x + GAP_PX].map(|left| Rect::from_min_size(pos2(left, top), size))
+            });
+            let mut places = places.map(|place| self.within_height(place));
+            if let Some(place) = places.find(|place| self.is_free(*place, labels)) {
+                labels.push(place, galley, color);
+            }
+        }
+    }
+
+    /// A place moved up or down into the picture.
+    fn within_height(&self, place: Rect) -> Rect {
+        let room = self.rect.shrink(1.0);
+        let top = place.top().min(room.bottom() - place.height()).max(room.top());
+        Rect::from_min_size(pos2(place.left(), top), place.size())
+    }
+}
+
+/// Labels with the bytes at which they stand. Mostly, allocated bytes are the active ones and need no label.
+fn texts(timeline: &Timeline, moment: Moment) -> impl Iterator<Item = (String, i64)> {
+    let [active, allocated] = [&timeline.active, &timeline.allocated].map(|curve| curve.at(moment));
+    let allocated = (allocated != active).then_some(("allocated", allocated));
+    let totals = [Some(("reserved", timeline.reserved.at(moment))), Some(("active", active)), allocated];
+    totals.into_iter().flatten().map(|(name, bytes)| (format!("{name} {}", units::bytes(bytes)), bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oomscope_fixtures::timelines::{self as fixture, Step};
+
+    #[test]
+    fn allocated_bytes_are_named_where_they_are_not_the_active_ones() {
+        let steps = [Step::Reserve(0, 4 << 20), Step::Alloc(0, 1 << 20), Step::Request(0, 1 << 20)];
+        let timeline = fixture::timeline(&steps);
+        let at = |moment| -> Vec<String> { texts(&timeline, Moment(moment)).map(|(text, _)| text).collect() };
+        assert_eq!(at(2), ["reserved 4.00 MiB", "active 1.00 MiB"]);
+        assert_eq!(at(3), ["reserved 4.00 MiB", "active 1.00 MiB", "allocated 0 B"]);
+    }
+}

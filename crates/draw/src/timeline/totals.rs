@@ -1,0 +1,74 @@
+//! Totals of pixel columns, as far as a picture can show them.
+
+use crate::View;
+use oomscope_model::{Curve, Timeline};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// The largest totals within each pixel column; 0 for columns without moments.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ColumnTotals {
+    /// Active bytes by column.
+    pub active: Vec<i64>,
+    /// Allocated bytes by column.
+    pub allocated: Vec<i64>,
+    /// Reserved bytes by column.
+    pub reserved: Vec<i64>,
+}
+
+impl ColumnTotals {
+    /// The totals of the columns of a view.
+    pub fn of_view(timeline: &Timeline, view: &View, columns: usize) -> Self {
+        let ranges: Vec<Range<usize>> =
+            (0..columns).map(|column| view.on(timeline).moments_of_column(column, columns)).collect();
+        let peak =
+            |curve: &Curve, range: &Range<usize>| curve.peak_in(range.clone()).map_or(0, |(_, value)| value);
+        let reserved =
+            |range: &Range<usize>| if range.is_empty() { 0 } else { timeline.reserved.max_in(range.clone()) };
+        Self {
+            active: ranges.par_iter().map(|range| peak(&timeline.active, range)).collect(),
+            allocated: ranges.par_iter().map(|range| peak(&timeline.allocated, range)).collect(),
+            reserved: ranges.par_iter().map(reserved).collect(),
+        }
+    }
+}
+
+/// A curve as at most `most` points of moment and bytes, each the peak of one of as many equal ranges.
+pub fn decimate(curve: &Curve, most: usize) -> Vec<[f64; 2]> {
+    ranges(curve.len(), most)
+        .filter_map(|range| curve.peak_in(range))
+        .map(|(moment, value)| [f64::from(moment.0), value as f64])
+        .collect()
+}
+
+/// The ranges whose peaks [`decimate`] takes: `most` of them, or one for each moment if those are fewer.
+pub fn ranges(len: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+    let parts = most.min(len);
+    (0..parts).map(move |i| len * i / parts..len * (i + 1) / parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oomscope_fixtures::timelines as fixture;
+
+    #[test]
+    fn decimation_keeps_the_peak_and_the_bound() {
+        let timeline = fixture::timeline(&fixture::sawtooth(3000));
+        let points = decimate(&timeline.active, 100);
+        assert_eq!(points.len(), 100);
+        let highest = points.iter().map(|p| p[1]).fold(0.0, f64::max);
+        assert_eq!(highest, timeline.active.peak().1 as f64);
+        assert_eq!(decimate(&timeline.active, 1 << 20).len(), timeline.active.len());
+    }
+
+    #[test]
+    fn every_column_has_its_largest_total() {
+        let timeline = fixture::timeline(&fixture::sawtooth(500));
+        let view = View::fit(&timeline);
+        let totals = ColumnTotals::of_view(&timeline, &view, 40);
+        let highest = totals.allocated.iter().copied().max();
+        assert_eq!(highest, Some(timeline.allocated.peak().1));
+        assert_eq!(totals.active.iter().copied().max(), Some(timeline.active.peak().1));
+    }
+}

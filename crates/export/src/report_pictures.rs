@@ -1,0 +1,212 @@
+//! What an HTML report shows besides words, in both themes.
+
+use super::kind::{ExportError, Format, PictureKind};
+use super::report_figure::memory_figure;
+use super::spec::{PictureSpec, StacksView};
+use oomscope_analysis::{Attribution, Category, Direction, Measure, TreeOptions};
+use oomscope_draw::picture::{Selected, view_of};
+use oomscope_draw::segment_map::MapLook;
+use oomscope_draw::{Axis, BandColors, ColorBy, Coloring, Future, Palette, Rgb};
+use oomscope_model::{Moment, Recording};
+use oomscope_report::{PageParts, Picture, Theme};
+use std::sync::Arc;
+
+/// Width and height, in points: as wide as the page shows them.
+const SIZE: [f32; 2] = [1200.0, 675.0];
+
+/// What pictures of a report are about.
+#[derive(Clone, Copy)]
+pub struct PageSubject<'a> {
+    /// The device.
+    pub recording: &'a Recording,
+    /// What its memory is for.
+    pub attribution: &'a Arc<Attribution>,
+    /// What is projected behind the recording.
+    pub future: &'a Future,
+    /// The moment that the report is about.
+    pub moment: Moment,
+    /// The name of the recording.
+    pub name: &'a str,
+    /// Whether texts of the file that may name users and hosts are left out.
+    pub redacts: bool,
+}
+
+/// Colours, the figure over time, and pictures of the timeline and the segment map.
+///
+/// # Errors
+/// If a picture cannot be written.
+pub fn report_parts(subject: PageSubject<'_>) -> Result<PageParts, ExportError> {
+    let kinds = [
+        (PictureKind::Timeline, "What was allocated over time, block by block"),
+        (PictureKind::SegmentMap, "What reserved memory was used for"),
+    ];
+    let [light, dark] = [&Palette::LIGHT, &Palette::DARK].map(|palette| spec(subject, palette));
+    let picture = |(kind, title): (PictureKind, &str)| {
+        let paint = |spec: &PictureSpec| PictureSpec { kind, ..spec.clone() }.file(Format::Png, SIZE, 1.0);
+        Ok(Picture { title: title.to_owned(), light: paint(&light)?, dark: paint(&dark)? })
+    };
+    let pictures = kinds.into_iter().map(picture).collect::<Result<_, ExportError>>()?;
+    let figure = memory_figure(subject.recording.timeline(), subject.attribution, subject.moment);
+    Ok(PageParts { light: theme(&Palette::LIGHT), dark: theme(&Palette::DARK), figure, pictures })
+}
+
+/// The colours of a page in both themes, without pictures.
+pub fn page_colors() -> PageParts {
+    PageParts { light: theme(&Palette::LIGHT), dark: theme(&Palette::DARK), ..PageParts::default() }
+}
+
+/// The colours of a page.
+fn theme(palette: &Palette) -> Theme {
+    let named = [
+        ("window", palette.window),
+        ("panel", palette.panel),
+        ("line", palette.line),
+        ("text", palette.text),
+        ("muted", palette.muted),
+        ("accent", palette.accent),
+        ("oom", palette.oom),
+        ("peak", palette.peak),
+        ("reserved", palette.reserved),
+        ("allocated", palette.allocated),
+        ("active", palette.accent),
+    ];
+    let categories = Category::ALL.map(|category| (category.key(), palette.category(category)));
+    named.into_iter().chain(categories).map(|(name, Rgb(r, g, b))| (name, [r, g, b])).collect()
+}
+
+/// The timeline of a device, coloured by what memory is for.
+fn spec(subject: PageSubject<'_>, palette: &'static Palette) -> PictureSpec {
+    let PageSubject { recording, attribution, future, moment, name, redacts } = subject;
+    let stacks = Arc::new(BandColors::new(recording.snapshot(), palette));
+    let coloring = Coloring::new(ColorBy::Category, recording, stacks, palette);
+    PictureSpec {
+        recording: recording.clone(),
+        name: name.to_owned(),
+        kind: PictureKind::Timeline,
+        view: view_of(recording, Axis::Event, future, None),
+        coloring: Arc::new(coloring.with_attribution(Arc::clone(attribution))),
+        attribution: Some(Arc::clone(attribution)),
+        // The page around the picture says it.
+        verdict: None,
+        redacts,
+        moment,
+        has_cursor: false,
+        selected: Selected::None,
+        filter: None,
+        map: MapLook::default(),
+        rows: None,
+        stacks: StacksView {
+            measure: Measure::Live { at: moment },
+            options: TreeOptions { direction: Direction::CallersFirst, folds_internal: true },
+            zoom: Vec::new(),
+            search: String::new(),
+        },
+        future: Arc::new(future.clone()),
+        capacity: None,
+        palette,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PictureVerdict;
+    use oomscope_analysis::{RangeName, UserRules};
+    use oomscope_report::{Answer, Fix};
+    use oomscope_snapshot::load::{Input, Progress, load};
+
+    fn plain(
+        recording: &Recording,
+        attribution: &Arc<Attribution>,
+        moment: Moment,
+        name: &str,
+    ) -> PictureSpec {
+        let future = &Future::default();
+        let subject = PageSubject { recording, attribution, future, moment, name, redacts: false };
+        spec(subject, &Palette::DARK)
+    }
+
+    #[test]
+    fn what_is_projected_is_in_the_picture() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../sample_snapshots/gpt_oom_forward.pickle");
+        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let recording = &Recording::all(&snapshot).next().expect("a device");
+        let attribution = &Arc::new(Attribution::of(&snapshot, recording, &UserRules::default()));
+        let moment = Moment::START;
+        let high = |future: &Future| {
+            let subject = PageSubject { recording, attribution, future, moment, name: "a", redacts: false };
+            spec(subject, &Palette::DARK).view.y1
+        };
+        let projected_bytes = 40 << 30;
+        assert!(high(&Future::default()) < projected_bytes as f64);
+        assert!((projected_bytes as f64) < high(&Future::of(&[projected_bytes])));
+    }
+
+    #[test]
+    fn pictures_over_time_have_lanes_of_iterations_and_phases() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../sample_snapshots/gpt_oom_forward.pickle");
+        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let recording = Recording::all(&snapshot).next().expect("a device");
+        let timeline = recording.timeline();
+        let attribution = Arc::new(Attribution::of(&snapshot, timeline, &UserRules::default()));
+        let of = |attribution| {
+            let end = Moment(timeline.events.len() as u32);
+            plain(&recording, attribution, end, "a")
+        };
+        let lanes = of(&attribution).lanes(timeline).lanes;
+        assert_eq!(lanes[0][0].name, RangeName::Iteration { number: 0, is_known: true });
+        assert!(lanes[1].iter().any(|range| range.name.text(&snapshot) == "backward"));
+        assert!(2 < lanes.len(), "annotations come below");
+    }
+
+    #[test]
+    fn a_caption_carries_the_verdict_and_names_no_folder_if_that_is_wanted() {
+        let path =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample_snapshots/frag_oom.pickle");
+        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let recording = Recording::all(&snapshot).next().expect("a device");
+        let attribution = Arc::new(Attribution::of(&snapshot, &recording, &UserRules::default()));
+        let spec = plain(&recording, &attribution, Moment::START, "/home/me/a.pickle");
+        let caption = |spec: &PictureSpec| spec.page(&recording, Vec::new()).caption;
+        assert!(caption(&spec).headline.starts_with("Out of memory: 1004 MiB requested"));
+        let culprit = Some("/home/me/a.py:5: 1 GiB".to_owned());
+        let answer = Answer { culprit, site: None };
+        let fix = Fix {
+            short: "shrink it".to_owned(),
+            is_code: false,
+            text: String::new(),
+            code: None,
+            is_advice: true,
+            simulated: None,
+        };
+        let verdict = Some(PictureVerdict::new("A leak".to_owned(), Some(&answer), Some(&fix)));
+        let spec = PictureSpec { verdict, ..spec };
+        assert_eq!(caption(&spec).title, "a.pickle");
+        assert_eq!(caption(&spec).headline, "A leak");
+        assert_eq!(caption(&spec).lines[0], "/home/me/a.py:5: 1 GiB · Fix: shrink it");
+        let redacted = PictureSpec { redacts: true, ..spec };
+        assert_eq!(caption(&redacted).lines[0], "a.py:5: 1 GiB · Fix: shrink it");
+    }
+
+    #[test]
+    fn a_legend_explains_the_colours_that_the_picture_has() {
+        let path =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample_snapshots/frag_oom.pickle");
+        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let recording = Recording::all(&snapshot).next().expect("a device");
+        let attribution = Arc::new(Attribution::of(&snapshot, &recording, &UserRules::default()));
+        let of = |kind, by| {
+            let stacks = Arc::new(BandColors::new(&snapshot, &Palette::DARK));
+            let coloring = Arc::new(Coloring::new(by, &recording, stacks, &Palette::DARK));
+            let spec = plain(&recording, &attribution, Moment::START, "a");
+            !PictureSpec { kind, coloring, ..spec }.color_keys(&recording).is_empty()
+        };
+        assert!(of(PictureKind::Timeline, ColorBy::Size));
+        assert!(of(PictureKind::Reserved, ColorBy::Size));
+        // Reserved memory serves allocations of several categories.
+        assert!(!of(PictureKind::Reserved, ColorBy::Category));
+        assert!(!of(PictureKind::Curves, ColorBy::Size));
+    }
+}

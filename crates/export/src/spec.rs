@@ -1,0 +1,197 @@
+//! The complete description of a picture: its kind, the part of the recording, colours and words.
+
+use super::kind::PictureKind;
+use oomscope_analysis::filter::Matches;
+use oomscope_analysis::{
+    Attribution, FrameKey, Lanes, Measure, TreeOptions, capacity, lanes, structure_lanes,
+};
+use oomscope_draw::picture::{Caption, LegendEntry, LegendMark, Page, Selected, SiteList};
+use oomscope_draw::segment_map::MapLook;
+use oomscope_draw::{ArrangedRows, BlockFilter, ColorBy, ColorKey, Coloring, Future, Palette, View};
+use oomscope_model::{AllocId, Moment, Recording, Timeline};
+use oomscope_report as report;
+use oomscope_report::{Answer, Fix};
+use oomscope_units as units;
+use std::sync::Arc;
+
+/// A filter and the allocations that match it.
+#[derive(Clone)]
+pub struct Filtered {
+    /// The query, for the caption.
+    pub query: String,
+    /// The allocations that match.
+    pub matches: Arc<Matches>,
+    /// Whether the others are left out where that makes sense; otherwise they are faded.
+    pub hides_rest: bool,
+}
+
+/// The verdict on the recording, as the window's header says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PictureVerdict {
+    title: String,
+    /// The line of code, and what to change.
+    answer: Option<String>,
+}
+
+impl PictureVerdict {
+    /// The verdict's title, and what it comes down to: the line, and what to change.
+    pub fn new(title: String, answer: Option<&Answer>, fix: Option<&Fix>) -> Self {
+        let line = answer.and_then(|answer| answer.culprit.clone());
+        let fix = answer.and(fix).map(|fix| format!("Fix: {}", fix.line()));
+        let parts: Vec<String> = line.into_iter().chain(fix).collect();
+        Self { title, answer: (!parts.is_empty()).then(|| parts.join(" · ")) }
+    }
+}
+
+/// The measure and the arrangement of a flame graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StacksView {
+    /// The weight of a stack.
+    pub measure: Measure,
+    /// How stacks become a tree.
+    pub options: TreeOptions,
+    /// The path from below the root to the frame that fills the whole width.
+    pub zoom: Vec<FrameKey>,
+    /// The text to highlight, if not empty.
+    pub search: String,
+}
+
+/// Everything that a picture depends on, except its size.
+#[derive(Clone)]
+pub struct PictureSpec {
+    /// The device.
+    pub recording: Recording,
+    /// The file's name.
+    pub name: String,
+    /// The kind of picture.
+    pub kind: PictureKind,
+    /// The part of the recording that is shown.
+    pub view: View,
+    /// Iterations and phases, if they are shown.
+    pub attribution: Option<Arc<Attribution>>,
+    /// The verdict for the caption. `None` describes the outcome by the model's figures alone.
+    pub verdict: Option<PictureVerdict>,
+    /// Whether to leave out what may name users and hosts: folders in the words around the picture, annotations and settings.
+    pub redacts: bool,
+    /// The colours of allocations.
+    pub coloring: Arc<Coloring>,
+    /// The moment that the caption and the list of sites describe.
+    pub moment: Moment,
+    /// Whether the moment is marked, too.
+    pub has_cursor: bool,
+    /// The selected allocation or stack.
+    pub selected: Selected,
+    /// The filter.
+    pub filter: Option<Filtered>,
+    /// The arrangement of the segment map, and the part of it that is shown.
+    pub map: MapLook,
+    /// The arrangement of the segment timeline. `None` shows as many rows as fit, the largest first.
+    pub rows: Option<ArrangedRows>,
+    /// The flame graph's measure and arrangement.
+    pub stacks: StacksView,
+    /// What is projected behind the recording.
+    pub future: Arc<Future>,
+    /// The most bytes that the device can reserve. `None` takes it from the recording, if that shows it.
+    pub capacity: Option<i64>,
+    /// The theme.
+    pub palette: &'static Palette,
+}
+
+impl PictureSpec {
+    /// The words around the picture: caption and legend.
+    pub(super) fn page(&self, timeline: &Timeline, mut legend: Vec<LegendEntry>) -> Page {
+        let title = units::printable(units::basename(&self.name));
+        let answer = self.verdict.as_ref().and_then(|verdict| verdict.answer.clone());
+        let mut lines: Vec<String> = answer.into_iter().map(|answer| self.redacted(answer)).collect();
+        if !self.redacts {
+            lines.extend(report::caption_lines(self.recording.snapshot(), timeline, self.moment));
+        }
+        lines.extend(self.filter_text(timeline));
+        let keys = self.color_keys(timeline).into_iter();
+        legend.extend(keys.map(|key| LegendEntry::new(LegendMark::Area, key.color, key.label)));
+        Page { caption: Caption { title, headline: self.headline(timeline), lines }, legend }
+    }
+
+    /// The verdict, or the outcome of the recording.
+    pub(super) fn headline(&self, timeline: &Timeline) -> String {
+        match &self.verdict {
+            Some(verdict) => self.redacted(verdict.title.clone()),
+            None => report::headline(timeline, self.recording.snapshot().damage.is_some()),
+        }
+    }
+
+    /// A text without folders, if they are to be left out.
+    pub(super) fn redacted(&self, text: String) -> String {
+        if self.redacts { units::without_names(&text) } else { text }
+    }
+
+    /// The filter and the number of its matches, for captions.
+    pub(super) fn filter_text(&self, timeline: &Timeline) -> Option<String> {
+        let Filtered { query, matches, .. } = self.filter()?;
+        let [found, all] = [matches.count(), timeline.lifetimes.len()].map(|n| units::count(n as u64));
+        let query = self.redacted(units::printable(query));
+        Some(format!("Filter: {query} · {found} of {all} allocations"))
+    }
+
+    /// The legend of the colours of `coloring`, as far as this kind of picture has them.
+    pub(super) fn color_keys(&self, timeline: &Timeline) -> Vec<ColorKey> {
+        match self.kind {
+            PictureKind::Timeline
+            | PictureKind::SegmentMap
+            | PictureKind::SegmentTimeline
+            | PictureKind::Stacks => self.coloring.keys(timeline),
+            PictureKind::Reserved => self.coloring.reserved_keys(timeline),
+            PictureKind::Curves => Vec::new(),
+        }
+    }
+
+    /// The sites that hold most memory at the moment.
+    pub(super) fn sites(&self, timeline: &Timeline) -> SiteList {
+        let heading = report::moment_name(timeline, self.moment);
+        let by_stack = self.coloring.by() == ColorBy::Stack && self.kind != PictureKind::Stacks;
+        let coloring = by_stack.then_some(&*self.coloring);
+        let contains = |id| self.contains(id);
+        let kept = self.filter().map(|_| &contains as &dyn Fn(AllocId) -> bool);
+        SiteList::new(self.recording.snapshot(), timeline, self.moment, heading, coloring, kept)
+    }
+
+    /// The filter, if the kind of picture depends on one.
+    pub(super) fn filter(&self) -> Option<&Filtered> {
+        self.filter.as_ref().filter(|_| self.kind.is_filtered())
+    }
+
+    /// Whether the filter lets an allocation through.
+    pub(super) fn contains(&self, id: AllocId) -> bool {
+        self.filter().is_none_or(|filter| filter.matches.contains(id))
+    }
+
+    /// The filter for [`oomscope_draw`]. `contains` is [`Self::contains`], which the result borrows.
+    pub(super) fn block_filter<'a>(
+        &self,
+        contains: &'a (dyn Fn(AllocId) -> bool + Sync),
+    ) -> Option<BlockFilter<'a>> {
+        self.filter().map(|filter| BlockFilter { contains, hides_rest: filter.hides_rest })
+    }
+
+    /// Iterations and phases, and annotations below them.
+    pub(super) fn lanes(&self, timeline: &Timeline) -> Lanes {
+        let mut all =
+            if self.redacts { Lanes::default() } else { lanes(self.recording.snapshot(), timeline) };
+        if let Some(found) = &self.attribution {
+            let annotated = std::mem::replace(&mut all.lanes, structure_lanes(timeline, &found.phases));
+            all.lanes.extend(annotated);
+        }
+        all
+    }
+
+    /// The most bytes that the device can reserve, if known.
+    pub(super) fn capacity(&self, timeline: &Timeline) -> Option<i64> {
+        let recorded = || self.recording.snapshot().device_memory(timeline.device);
+        self.capacity.or_else(|| capacity(timeline)).or_else(recorded)
+    }
+
+    /// The moment, if it is marked.
+    pub(super) fn cursor(&self) -> Option<Moment> {
+        self.has_cursor.then_some(self.moment)
+    }
+}

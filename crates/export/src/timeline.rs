@@ -1,0 +1,54 @@
+//! The timeline: allocations, or reserved memory, stacked over time.
+
+use super::spec::PictureSpec;
+use oomscope_analysis::private_pools;
+use oomscope_draw::picture::{LegendEntry, LegendMark, PictureSheet, TimelinePicture, timeline_legend};
+use oomscope_draw::software::Pixels;
+use oomscope_draw::{Bands, Blocks, ColorBy, POOL_LEGEND, Pooled, SegmentStack};
+use oomscope_model::Timeline;
+
+/// Live allocations; private pools as envelopes around theirs.
+pub(super) fn allocations(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
+    let contains = |id| spec.contains(id);
+    let blocks = Blocks { timeline, coloring: &spec.coloring, filter: spec.block_filter(&contains) };
+    let by_stack = spec.coloring.by() == ColorBy::Stack;
+    let mut legend = timeline_legend(timeline, &spec.view, sheet.palette, by_stack);
+    match private_pools(timeline) {
+        Some(pools) => {
+            legend.push(LegendEntry::new(LegendMark::Hollow, spec.coloring.free(), POOL_LEGEND));
+            paint(spec, timeline, sheet, &Pooled { blocks, pools: &pools }, legend)
+        }
+        None => paint(spec, timeline, sheet, &blocks, legend),
+    }
+}
+
+/// Reserved memory.
+pub(super) fn reserved(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
+    // Reserved memory has the colours of stacks where it cannot have those of the property.
+    let by = spec.coloring.by();
+    let by_stack = by == ColorBy::Stack || by.needs_attribution();
+    let legend = timeline_legend(timeline, &spec.view, sheet.palette, by_stack);
+    paint(spec, timeline, sheet, &SegmentStack::new(timeline, &spec.coloring), legend)
+}
+
+fn paint(
+    spec: &PictureSpec,
+    timeline: &Timeline,
+    sheet: &PictureSheet<'_>,
+    bands: &impl Bands,
+    legend: Vec<LegendEntry>,
+) -> Pixels {
+    let picture = TimelinePicture {
+        snapshot: spec.recording.snapshot(),
+        timeline,
+        view: spec.view,
+        bands,
+        lanes: &spec.lanes(timeline),
+        capacity: spec.capacity(timeline),
+        cursor: spec.cursor(),
+        selected: spec.selected,
+        future: &spec.future,
+        sites: Some(&spec.sites(timeline)),
+    };
+    picture.paint(sheet, &spec.page(timeline, legend))
+}

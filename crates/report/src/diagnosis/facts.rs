@@ -1,0 +1,122 @@
+//! Facts about the recording: where it stood, how long it is, what it holds.
+
+use crate::damage::damage_line;
+use crate::trust::{device_sentences, trusted_bytes};
+use oomscope_analysis::{Phase, PhaseBasis, is_python};
+use oomscope_diagnosis::{Diagnosis, MomentPosition};
+use oomscope_model::{FrameId, Moment, Snapshot, Timeline};
+use oomscope_units as units;
+
+/// Facts about the recording, each with its label.
+pub(super) fn facts(
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    diagnosis: &Diagnosis,
+) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    facts.extend(damage_line(snapshot).map(|text| ("Damage", text)));
+    facts.extend(not_known(snapshot, timeline).map(|text| ("Not known", text)));
+    facts.extend(activity(diagnosis.at).map(|text| ("At this moment", text)));
+    if diagnosis.dump.moment != diagnosis.at.moment {
+        facts.extend(activity(diagnosis.dump).map(|text| ("At the dump", text)));
+    }
+    facts.push(("Recorded", extent(timeline)));
+    facts.push(("Stacks", stacks(snapshot).to_owned()));
+    facts.push(("Peaks", peaks(timeline)));
+    facts.extend(other_devices(snapshot, timeline).map(|text| ("Other memory", text)));
+    facts
+}
+
+/// Why figures of the device are not known; `None` if all are.
+fn not_known(snapshot: &Snapshot, timeline: &Timeline) -> Option<String> {
+    let sentences = device_sentences(snapshot, timeline);
+    (!sentences.is_empty()).then(|| sentences.join(". "))
+}
+
+/// The length of the recording, and the memory in use when it began.
+fn extent(timeline: &Timeline) -> String {
+    let mut parts = vec![units::counted(timeline.events.len(), "event")];
+    if let Some((first, last)) = timeline.events.time_range_us() {
+        parts.push(format!("{} long", units::duration_us(last.saturating_sub(first))));
+        parts.push(format!("started {}", units::date_time_us(first)));
+    }
+    if !timeline.trust.in_use.is_known() {
+        parts.push("what was in use before the first event is unknown".to_owned());
+    } else if !timeline.events.is_empty() {
+        let before = timeline.active.at(Moment::START);
+        parts.push(format!("{} in use before the first event", units::bytes(before)));
+    }
+    parts.join(" · ")
+}
+
+fn peaks(timeline: &Timeline) -> String {
+    let active = peak_text(timeline);
+    let reserved = trusted_bytes(timeline.trust.peak_reserved, timeline.reserved.peak().1);
+    format!("{active} in use · {reserved} reserved")
+}
+
+fn peak_text(timeline: &Timeline) -> String {
+    trusted_bytes(timeline.trust.peak_in_use, timeline.active.peak().1)
+}
+
+/// The peaks of the other devices; `None` if there are none.
+fn other_devices(snapshot: &Snapshot, timeline: &Timeline) -> Option<String> {
+    let others = snapshot.timelines.iter().filter(|other| other.device != timeline.device);
+    let peak = |other: &Timeline| format!("{}: peak {}", other.device, peak_text(other));
+    let peaks: Vec<String> = others.map(peak).collect();
+    (!peaks.is_empty()).then(|| peaks.join(" · "))
+}
+
+/// The program's activity at a moment: `backward pass of iteration 3, counted from 0`.
+fn activity(at: MomentPosition) -> Option<String> {
+    let position = at.position;
+    let phase = match position.phase {
+        Phase::Init => "building the model",
+        Phase::Data => "loading data",
+        Phase::Forward => "forward pass",
+        Phase::Backward => "backward pass",
+        Phase::Optimizer => "optimizer step",
+        Phase::Eval => "evaluation",
+        Phase::Unknown => return None,
+    };
+    // Live memory shows that a step is over, not that one is under way.
+    let after = if position.basis == Some(PhaseBasis::LiveMemory) && position.phase == Phase::Optimizer {
+        "after an "
+    } else {
+        ""
+    };
+    let iteration = match (position.iteration, position.iteration_of_recording) {
+        (Some(number), _) => format!(" of iteration {}, counted from 0", units::count(number)),
+        (None, Some(number)) => {
+            format!(" of iteration {} of the recording, counted from 0", units::count(number))
+        }
+        (None, None) => String::new(),
+    };
+    let least = position.iteration_at_least.map(|number| {
+        let number = units::count(number);
+        format!("; at least iteration {number} of the training, as an optimizer had stepped before")
+    });
+    let basis = position.basis.and_then(PhaseBasis::text).map(|text| format!(", {text}"));
+    Some([after, phase, &iteration, &least.unwrap_or_default(), &basis.unwrap_or_default()].concat())
+}
+
+/// The languages of the recorded frames.
+fn stacks(snapshot: &Snapshot) -> &'static str {
+    let (mut python, mut native) = (false, false);
+    for id in 0..snapshot.frames.len() as u32 {
+        let frame = snapshot.frames.get(FrameId(id));
+        let file = snapshot.strings.path(frame.file);
+        let is_python = is_python(&file);
+        python |= is_python;
+        native |= !is_python;
+        if python && native {
+            break;
+        }
+    }
+    match (python, native) {
+        (true, true) => "Python and C++ frames",
+        (true, false) => "Python frames only",
+        (false, true) => "C++ frames only",
+        (false, false) => "none recorded",
+    }
+}

@@ -1,0 +1,60 @@
+//! The figures behind the figure, for the script of the page: exact bytes of every column and mark.
+
+use super::figure::{FigureInstant, MarkKind, MemoryFigure};
+use super::svg::PLOT_X;
+use oomscope_analysis::{Category, Phase};
+use serde_json::{Value, json};
+
+impl MemoryFigure {
+    /// The data as JSON that can stand in a script. They are numbers and words of the program's own: no text of a file is
+    /// among them. All the same, nothing in them can end the script or a line of it.
+    pub(super) fn data(&self) -> String {
+        let text = self.json().to_string();
+        text.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    }
+
+    fn json(&self) -> Value {
+        let of = |value: fn(&FigureInstant) -> Value| self.instants().map(value).collect::<Vec<_>>();
+        let marks = self.marks.iter().map(|mark| {
+            json!({
+                "kind": kind(mark.kind), "column": mark.column, "title": mark.title(),
+            })
+        });
+        let bands = self.categories().into_iter().rev().map(|category| self.band_json(category));
+        json!({
+            "plot": PLOT_X,
+            "columns": self.columns.len(),
+            // Instants of the columns, then those of the marks.
+            "event": of(|instant| json!(i64::from(instant.moment.0) - 1)),
+            "time_us": of(|instant| json!(instant.time_us)),
+            "allocated": of(|instant| json!(instant.allocated)),
+            "active": of(|instant| json!(instant.active)),
+            "reserved": of(|instant| json!(instant.reserved)),
+            "most_reserved": self.columns.iter().map(|column| column.most_reserved).collect::<Vec<_>>(),
+            "iteration": of(|instant| json!(instant.iteration)),
+            "is_numbered": self.is_numbered,
+            "phases": Phase::ALL.map(Phase::key),
+            "phase": of(|instant| json!(instant.phase.and_then(|key| Phase::ALL.iter().position(|phase| phase.key() == key)))),
+            "bands": bands.collect::<Vec<_>>(),
+            "marks": marks.collect::<Vec<_>>(),
+            "at": self.at,
+        })
+    }
+
+    fn band_json(&self, category: Category) -> Value {
+        let column = |part: usize| -> Vec<i64> {
+            self.instants().map(|instant| instant.bytes_of(category)[part]).collect()
+        };
+        let inferred = column(1);
+        let inferred = inferred.iter().any(|&bytes| bytes != 0).then_some(inferred);
+        json!({"name": category.label(), "bytes": column(0), "inferred": inferred})
+    }
+}
+
+fn kind(kind: MarkKind) -> &'static str {
+    match kind {
+        MarkKind::Peak => "peak",
+        MarkKind::OutOfMemory => "oom",
+        MarkKind::Report => "report",
+    }
+}

@@ -1,0 +1,227 @@
+//! HTML as a format of the report.
+
+use super::super::sink::{Cell, Head, Item, Sink, Span, Table};
+use super::super::tree;
+use super::super::words::kind_text;
+use super::parts::Picture;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use oomscope_diagnosis::{CodeTree, FindingId, Severity};
+use oomscope_units as units;
+
+/// Width of a full bar beside a line of code, in pixels.
+const BAR_WIDTH: f64 = 72.0;
+
+/// A page that is being written.
+#[derive(Default)]
+pub(crate) struct Html {
+    pub(crate) out: String,
+}
+
+impl Html {
+    /// The head of the page, up to where its body begins.
+    pub(crate) fn begin(&mut self, policy: &str, style: &str, title: &str) {
+        self.markup("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        self.markup("<meta name=\"viewport\" content=\"width=device-width\">\n");
+        // Quotes within the attribute are single ones.
+        self.markup("<meta http-equiv=\"Content-Security-Policy\" content=\"");
+        self.computed(policy);
+        self.markup("\">\n");
+        self.element("<title>", title, "</title>\n<style>");
+        self.computed(style);
+        self.markup("</style>\n</head>\n<body>\n");
+    }
+
+    /// Markup. It is part of the program, so that no text of a file can get here.
+    pub(crate) fn markup(&mut self, markup: &'static str) {
+        self.out.push_str(markup);
+    }
+
+    /// Markup with numbers and words of the program's own, never with a text of a file.
+    pub(crate) fn computed(&mut self, markup: &str) {
+        self.out.push_str(markup);
+    }
+
+    /// Text in which nothing has a meaning for HTML, also within quotes.
+    pub(crate) fn text(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                '&' => self.out.push_str("&amp;"),
+                '<' => self.out.push_str("&lt;"),
+                '>' => self.out.push_str("&gt;"),
+                '"' => self.out.push_str("&quot;"),
+                '\'' => self.out.push_str("&#39;"),
+                c => self.out.push(c),
+            }
+        }
+    }
+
+    /// Text between two pieces of markup.
+    pub(crate) fn element(&mut self, open: &'static str, text: &str, close: &'static str) {
+        self.markup(open);
+        self.text(text);
+        self.markup(close);
+    }
+
+    pub(crate) fn picture(&mut self, picture: &Picture) {
+        let url = |png| format!("data:image/png;base64,{}", STANDARD.encode(png));
+        self.element("<h2>", &picture.title, "</h2>\n");
+        self.markup("<figure><picture><source media=\"screen and (prefers-color-scheme: dark)\"");
+        self.element(" srcset=\"", &url(&picture.dark), "\">");
+        self.element("<img src=\"", &url(&picture.light), "\"");
+        self.element(" alt=\"", &picture.title, "\"></picture></figure>\n");
+    }
+
+    fn cell(&mut self, cell: &Cell) {
+        match cell {
+            Cell::Plain(text) => self.element("<td>", text, "</td>"),
+            Cell::Number(text) => self.element("<td class=\"n\">", text, "</td>"),
+            Cell::Code(text) => self.element("<td><code>", text, "</code></td>"),
+            Cell::Codes(texts) => self.element("<td>", &texts.join(" · "), "</td>"),
+        }
+    }
+}
+
+impl Sink for Html {
+    const SIZES_FIRST: bool = true;
+
+    fn head(&mut self, head: &Head<'_>) {
+        self.element("<header class=\"card ", head.severity.name(), "\">\n");
+        self.element("<p class=\"kind\">", &kind_text(head.severity, head.id), "</p>\n");
+        self.element("<h1>", head.title, "</h1>\n");
+        if let Some(culprit) = head.culprit {
+            self.element("<p class=\"answer\"><b>", culprit, "</b></p>\n");
+        }
+        if let Some(fix) = head.fix {
+            let [open, close] = if fix.is_code { ["<code>", "</code>"] } else { ["", ""] };
+            self.markup("<p class=\"answer\">fix: ");
+            self.element(open, &fix.short, close);
+            if let Some(remedy) = &fix.simulated {
+                self.element(" · simulated: ", &remedy.outcome, "");
+            }
+            self.markup("</p>\n");
+        }
+        self.element("<p class=\"quiet\">", head.name, " · ");
+        self.text(head.device);
+        self.element("<br>", head.moment, "</p>\n</header>\n");
+    }
+
+    fn open_finding(&mut self, severity: Severity, _: FindingId) {
+        self.element("<section class=\"card ", severity.name(), "\">\n");
+    }
+
+    fn heading(&mut self, text: &'static str) {
+        self.element("<h3>", text, "</h3>\n");
+    }
+
+    fn open_section(&mut self, title: &'static str) {
+        self.element("<section class=\"card info\">\n<h2>", title, "</h2>\n");
+    }
+
+    fn close_section(&mut self) {
+        self.markup("</section>\n");
+    }
+
+    fn paragraph(&mut self, spans: &[Span<'_>]) {
+        self.markup("<p>");
+        for span in spans {
+            match span {
+                Span::Plain(text) => self.text(text),
+                Span::Strong(text) => self.element("<b>", text, "</b>"),
+            }
+        }
+        self.markup("</p>\n");
+    }
+
+    fn remark(&mut self, text: &str) {
+        self.element("<p class=\"quiet\">", text, "</p>\n");
+    }
+
+    fn table(&mut self, table: &Table) {
+        match table.style {
+            Some(style) => self.element("<table class=\"", style, "\">\n"),
+            None => self.markup("<table>\n"),
+        }
+        if table.columns.iter().any(|column| !column.title.is_empty()) {
+            self.markup("<tr>");
+            for column in &table.columns {
+                self.markup(if column.is_number { "<th class=\"n\">" } else { "<th>" });
+                self.element("", column.title, "</th>");
+            }
+            self.markup("</tr>\n");
+        }
+        for row in &table.rows {
+            self.markup("<tr>");
+            for cell in row {
+                self.cell(cell);
+            }
+            self.markup("</tr>\n");
+        }
+        self.markup("</table>\n");
+    }
+
+    fn list(&mut self, items: &[Item<'_>]) {
+        self.markup("<ul>\n");
+        for item in items {
+            self.element("<li>", item.text, "");
+            if let Some(code) = item.code {
+                self.element("<pre class=\"code\">", code, "</pre>");
+            }
+            self.markup("</li>\n");
+        }
+        self.markup("</ul>\n");
+    }
+
+    fn fold(&mut self, summary: &str, body: impl FnOnce(&mut Self)) {
+        self.element("<details><summary>", summary, "</summary>");
+        body(self);
+        // The body ends its last line, which the closing tag belongs to.
+        if self.out.ends_with('\n') {
+            self.out.pop();
+        }
+        self.markup("</details>\n");
+    }
+
+    fn tree(&mut self, tree: &CodeTree) {
+        self.element("<h3>", &tree::title(tree), "</h3>\n<table class=\"tree\">\n");
+        for row in &tree.rows {
+            let share = tree.share_of(row);
+            self.element("<tr><td class=\"n\">", &units::bytes(row.bytes), "</td>");
+            self.element("<td class=\"n quiet\">", &format!("{:.0} %", share * 100.0), "</td>");
+            let width = (share * BAR_WIDTH).clamp(0.0, BAR_WIDTH);
+            self.computed(&format!(
+                "<td><svg class=\"bar\" width=\"{BAR_WIDTH}\" height=\"8\" aria-hidden=\"true\"><rect width=\"{width:.1}\" height=\"8\"/></svg></td>"
+            ));
+            let label = format!("{}{}", "\u{2003}".repeat(row.depth), tree::label(row));
+            self.element("<td><code>", &label, "</code></td></tr>\n");
+        }
+        self.markup("</table>\n");
+    }
+
+    fn code_block(&mut self, text: &str) {
+        self.element("<pre>", text, "</pre>\n");
+    }
+
+    fn foot(&mut self, tool: &'static str) {
+        self.element("</main>\n<footer>", tool, "</footer>\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_has_a_meaning() {
+        let mut page = Html::default();
+        page.cell(&Cell::Code("<b class=\"n\"> & 'x'".to_owned()));
+        assert_eq!(page.out, "<td><code>&lt;b class=&quot;n&quot;&gt; &amp; &#39;x&#39;</code></td>");
+    }
+
+    #[test]
+    fn a_fold_ends_right_behind_its_body() {
+        let mut page = Html::default();
+        page.fold("a<b", |page| page.code_block("x\n"));
+        assert_eq!(page.out, "<details><summary>a&lt;b</summary><pre>x\n</pre></details>\n");
+    }
+}

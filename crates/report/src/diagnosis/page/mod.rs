@@ -1,0 +1,143 @@
+//! The report for a browser: one file that needs nothing else.
+
+mod data;
+mod figure;
+mod markup;
+mod parts;
+pub(crate) mod policy;
+mod readout;
+mod sha256;
+mod steps;
+mod svg;
+
+pub use figure::{FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure};
+pub use parts::{PageParts, Picture, Theme};
+
+use super::document::{Document, FindingText};
+use super::sink::Sink as _;
+use super::walk::{self, Detail};
+use super::words::kind_text;
+pub(crate) use markup::Html;
+
+/// The report as a page: the answer, the lines that it is about, what to change, then the evidence.
+pub fn report_html(document: &Document, parts: &PageParts) -> String {
+    let (style, script) = (policy::style(&parts.light, &parts.dark), policy::script());
+    let mut page = Html::default();
+    let title = document.findings.first().map_or("", |finding| &finding.title);
+    page.begin(&policy::policy(&style, &script), &style, title);
+    walk::head(&mut page, document);
+    page.markup("<main>\n");
+    let (first, others) = document.findings.split_at(document.findings.len().min(1));
+    for finding in first {
+        verdict(&mut page, finding);
+    }
+    if let Some(figure) = &parts.figure {
+        self::figure(&mut page, figure);
+    }
+    for finding in first {
+        evidence(&mut page, finding);
+    }
+    if !others.is_empty() {
+        page.markup("<h2>Also</h2>\n");
+    }
+    for finding in others {
+        card(&mut page, finding);
+    }
+    for picture in &parts.pictures {
+        page.picture(picture);
+    }
+    walk::ranks(&mut page, document);
+    walk::notes(&mut page, document);
+    walk::modules(&mut page, document);
+    walk::recording(&mut page, document);
+    page.markup("<script>");
+    page.computed(&script);
+    page.markup("</script>\n</body>\n</html>\n");
+    page.out
+}
+
+/// The lines of code that the verdict is about, and what to change.
+fn verdict(page: &mut Html, finding: &FindingText) {
+    page.open_finding(finding.severity, finding.id);
+    walk::why(page, finding);
+    match &finding.tree {
+        Some(tree) if !tree.rows.is_empty() => page.tree(tree),
+        _ => walk::sites(page, finding),
+    }
+    walk::fix(page, finding);
+    page.close_section();
+}
+
+/// The rest of the verdict, folded.
+fn evidence(page: &mut Html, finding: &FindingText) {
+    page.open_finding(finding.severity, finding.id);
+    page.markup("<details><summary><b>Evidence</b></summary>\n");
+    walk::details(page, finding, Detail::All);
+    page.markup("</details>\n");
+    page.close_section();
+}
+
+/// A finding that shows its title and unfolds.
+fn card(page: &mut Html, finding: &FindingText) {
+    page.open_finding(finding.severity, finding.id);
+    page.element("<details><summary><b>", &finding.title, "</b>");
+    page.element("<span class=\"kind\">", &kind_text(finding.severity, finding.id), "");
+    page.markup("</span></summary>\n");
+    walk::body(page, finding, Detail::All);
+    page.markup("</details>\n");
+    page.close_section();
+}
+
+/// Memory over time, with the values at one place. The script lets a reader choose the place.
+fn figure(page: &mut Html, figure: &MemoryFigure) {
+    page.markup("<section class=\"card info\">\n<h2>Memory over time, by what it is for</h2>\n");
+    page.markup("<figure id=\"over-time\">\n<div id=\"plot\">\n");
+    figure.svg(page, &figure.description());
+    page.markup("</div>\n");
+    figure.readout(page);
+    page.markup("<figcaption class=\"quiet\">Each column shows the instant at which most was active. ");
+    page.markup("<span id=\"hint\" hidden>Point at the figure or use the arrow keys, with Shift for larger ");
+    page.markup("steps; P goes to the peak");
+    page.markup(if figure.failed.is_empty() { "" } else { ", O to the request that failed" });
+    page.markup(".</span></figcaption>\n");
+    page.markup("</figure>\n<script type=\"application/json\" id=\"memory\">");
+    page.computed(&figure.data());
+    page.markup("</script>\n</section>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ReportInput;
+    use oomscope_analysis::{Attribution, UserRules};
+    use oomscope_diagnosis::{DiagnosisRequest, diagnose};
+    use oomscope_snapshot::load::{Input, Progress, load};
+
+    #[test]
+    fn a_page_has_the_style_and_the_script_that_its_policy_names() {
+        let path =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample_snapshots/frag_oom.pickle");
+        let snapshot = load(&Input::File(path), &Progress::default()).expect("a sample");
+        let timeline = &snapshot.timelines[0];
+        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+        let diagnosis = diagnose(&snapshot, timeline, &attribution, DiagnosisRequest::default());
+        let document = Document::new(&ReportInput {
+            name: "a",
+            snapshot: &snapshot,
+            timeline,
+            diagnosis: &diagnosis.expect("a diagnosis"),
+            remedies: None,
+            modules: None,
+            top: 1,
+            notes: &[],
+            redacted: true,
+        });
+        let page = report_html(&document, &PageParts::default());
+        let between = |open: &str, close: &str| {
+            let (_, rest) = page.split_once(open).expect("the element");
+            rest.split_once(close).expect("its end").0.to_owned()
+        };
+        let (style, script) = (between("<style>", "</style>"), between("<script>", "</script>"));
+        assert!(page.contains(&policy::policy(&style, &script)));
+    }
+}

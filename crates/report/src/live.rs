@@ -1,0 +1,274 @@
+//! `live`: the allocations that are live at a moment, largest first.
+
+use super::because_text::because_text;
+use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
+use super::damage::DamageRecord;
+use super::json;
+use super::table::{self, Align};
+use super::trust::{TrustRecord, trust_lines, trusted};
+use oomscope_analysis::filter::Matches;
+use oomscope_analysis::{Basis, Categories, live_at, recorded, site_label, stack_lines};
+use oomscope_model::{Allocation, FrameId, Moment, Snapshot, Timeline};
+use oomscope_units as units;
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// The live set of one device at one moment.
+#[derive(Debug)]
+pub struct LiveSet<'a> {
+    /// The device.
+    pub timeline: &'a Timeline,
+    /// The moment.
+    pub moment: Moment,
+    /// The matches of the filter; `None` without one.
+    pub matches: Option<Matches>,
+    /// The categories of its allocations.
+    pub categories: Categories,
+}
+
+/// One live allocation, and the index of its live set.
+#[derive(Debug)]
+pub struct LiveRow {
+    set: usize,
+    allocation: Allocation,
+}
+
+/// The rows of some live sets, largest first over all of them, at most `top`.
+pub fn live_rows(sets: &[LiveSet<'_>], top: usize) -> Vec<LiveRow> {
+    let mut rows: Vec<LiveRow> = Vec::new();
+    for (i, set) in sets.iter().enumerate() {
+        let mut live = live_at(set.timeline, set.moment);
+        live.retain(|a| set.matches.as_ref().is_none_or(|matches| matches.contains(a.id)));
+        rows.extend(live.into_iter().map(|allocation| LiveRow { set: i, allocation }));
+    }
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.allocation.size), row.allocation.addr));
+    rows.truncate(top);
+    rows
+}
+
+/// Raised when a key of the JSON changes its meaning or goes away.
+const SCHEMA: u32 = 1;
+
+/// The content of a row. It is made when it is written: the stacks of all rows together can be much larger than
+/// the file, which holds each stack once.
+#[derive(Serialize)]
+struct Record<'a> {
+    schema: u32,
+    device: i64,
+    addr: String,
+    size: i64,
+    stream: Option<i64>,
+    pool: Option<[i64; 2]>,
+    alloc_event: Option<u32>,
+    alloc_time_us: Option<i64>,
+    category: &'static str,
+    /// The rule that decided the category.
+    rule: &'static str,
+    basis: &'static str,
+    because: String,
+    stack: FrameRecords<'a>,
+    /// Number of frames that `stack` leaves out.
+    frames_left_out: usize,
+    /// In each row, since an array has no other place for it.
+    damage: Option<DamageRecord>,
+    trust: TrustRecord,
+    #[serde(skip)]
+    age_us: Option<i64>,
+}
+
+/// The innermost frames of a stack.
+struct FrameRecords<'a> {
+    snapshot: &'a Snapshot,
+    frames: &'a [FrameId],
+}
+
+#[derive(Serialize)]
+struct FrameRecord<'a> {
+    file: Cow<'a, str>,
+    line: i64,
+    name: Cow<'a, str>,
+}
+
+impl Serialize for FrameRecords<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { snapshot, frames } = self;
+        serializer.collect_seq(frames.iter().map(|&id| {
+            // JSON escapes what a terminal must not see, so the text stays as it was recorded.
+            let frame = snapshot.frames.get(id);
+            let text = |id| recorded(snapshot, id);
+            FrameRecord { file: text(frame.file), line: frame.line, name: text(frame.name) }
+        }))
+    }
+}
+
+fn record<'a>(snapshot: &'a Snapshot, sets: &[LiveSet<'_>], row: &LiveRow, max_frames: usize) -> Record<'a> {
+    let LiveRow { set, allocation } = row;
+    let LiveSet { timeline, moment, categories, .. } = &sets[*set];
+    let alloc_event = allocation.alloc_event();
+    let alloc_time_us = alloc_event.and_then(|ix| timeline.events.time_us(ix));
+    let now_us = moment.event().and_then(|ix| timeline.events.time_us(ix));
+    let frames = snapshot.stacks.frames(allocation.stack);
+    let shown = frames.len().min(max_frames);
+    let verdict = categories.verdict(allocation.id);
+    Record {
+        schema: SCHEMA,
+        device: timeline.device.0,
+        addr: units::address(allocation.addr),
+        size: allocation.size,
+        stream: allocation.stream,
+        pool: allocation.pool.map(|pool| [pool.0, pool.1]),
+        alloc_event: alloc_event.map(|ix| ix.0),
+        alloc_time_us,
+        category: verdict.category.key(),
+        rule: verdict.rule.rule().id,
+        basis: verdict.basis().key(),
+        because: because_text(snapshot, timeline, allocation, categories.because(timeline, allocation.id)),
+        stack: FrameRecords { snapshot, frames: &frames[..shown] },
+        frames_left_out: frames.len() - shown,
+        damage: DamageRecord::of(snapshot),
+        trust: TrustRecord::of(snapshot, timeline),
+        age_us: alloc_time_us.zip(now_us).map(|(then, now)| now.saturating_sub(then)),
+    }
+}
+
+/// Write a JSON array of objects, with at most `max_frames` frames of each stack.
+///
+/// # Errors
+/// When writing fails.
+pub fn live_json(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    sets: &[LiveSet<'_>],
+    rows: &[LiveRow],
+    max_frames: usize,
+) -> io::Result<()> {
+    json::write_array(out, rows.iter().map(|row| record(snapshot, sets, row, max_frames)))
+}
+
+/// Write CSV with a header line; the stack is one field, at most `max_frames` frames separated by ` < `.
+///
+/// # Errors
+/// When writing fails.
+pub fn live_csv(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    sets: &[LiveSet<'_>],
+    rows: &[LiveRow],
+    max_frames: usize,
+) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record([
+        "device",
+        "addr",
+        "size",
+        "stream",
+        "pool",
+        "alloc_event",
+        "alloc_time_us",
+        "age_us",
+        "category",
+        "rule",
+        "basis",
+        "because",
+        "stack",
+        "frames_left_out",
+    ])
+    .map_err(io_error)?;
+    for row in rows {
+        let frames: Vec<String> = stack_lines(snapshot, row.allocation.stack).take(max_frames).collect();
+        let record = record(snapshot, sets, row, max_frames);
+        csv.write_record([
+            record.device.to_string(),
+            record.addr,
+            record.size.to_string(),
+            optional(record.stream),
+            pool(row.allocation.pool),
+            optional(record.alloc_event.map(i64::from)),
+            optional(record.alloc_time_us),
+            optional(record.age_us),
+            record.category.to_owned(),
+            record.rule.to_owned(),
+            record.basis.to_owned(),
+            spreadsheet_safe(&record.because).into_owned(),
+            spreadsheet_safe(&frames.join(" < ")).into_owned(),
+            record.frames_left_out.to_string(),
+        ])
+        .map_err(io_error)?;
+    }
+    csv.flush()
+}
+
+/// Write a table for people.
+///
+/// # Errors
+/// When writing fails.
+pub fn live_text(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    sets: &[LiveSet<'_>],
+    rows: &[LiveRow],
+) -> io::Result<()> {
+    for line in trust_lines(snapshot, sets.iter().map(|set| set.timeline)) {
+        writeln!(out, "{line}")?;
+    }
+    for set in sets {
+        let moment = set.moment.event().map_or_else(
+            || "before the first event".to_owned(),
+            |event| {
+                format!(
+                    "after event {} of {}",
+                    units::count(event.0),
+                    units::count(set.timeline.events.len() as u64)
+                )
+            },
+        );
+        let live = set.timeline.lifetimes.live_at(set.moment).count() as u64;
+        let active = trusted(set.timeline.trust.in_use, || {
+            let active = units::bytes_exact(set.timeline.active.at(set.moment));
+            format!("{active} active in {} blocks", units::count(live))
+        });
+        writeln!(out, "{} {moment}: {active}", set.timeline.device)?;
+        if let Some(matches) = &set.matches {
+            let bytes = units::bytes_exact(matches.bytes_at(set.timeline, set.moment));
+            let count = units::count(matches.count_at(set.timeline, set.moment) as u64);
+            writeln!(out, "of these match the filter: {bytes} in {count} blocks")?;
+        }
+    }
+    let mut table: Vec<Vec<String>> = vec![HEADER.map(|(name, _)| name.to_owned()).to_vec()];
+    table.extend(rows.iter().map(|row| text_cells(snapshot, row, &record(snapshot, sets, row, 0))));
+    table::write(out, &HEADER.map(|(_, align)| align), &table)
+}
+
+const HEADER: [(&str, Align); 10] = [
+    ("device", Align::Right),
+    ("address", Align::Left),
+    ("size", Align::Right),
+    ("bytes", Align::Right),
+    ("stream", Align::Right),
+    ("pool", Align::Left),
+    ("event", Align::Right),
+    ("age", Align::Right),
+    ("category", Align::Left),
+    ("site", Align::Left),
+];
+
+fn text_cells(snapshot: &Snapshot, row: &LiveRow, record: &Record<'_>) -> Vec<String> {
+    let unknown = || "?".to_owned();
+    vec![
+        if record.device < 0 { "host".to_owned() } else { record.device.to_string() },
+        record.addr.clone(),
+        units::bytes(record.size),
+        units::count(record.size),
+        record.stream.map_or_else(unknown, |stream| stream.to_string()),
+        match record.pool {
+            None => unknown(),
+            Some([0, 0]) => "default".to_owned(),
+            Some([a, b]) => format!("{a}.{b}"),
+        },
+        record.alloc_event.map_or_else(|| "before".to_owned(), units::count),
+        record.age_us.map_or_else(unknown, units::duration_us),
+        format!("{}{}", if record.basis == Basis::Inferred.key() { "≈ " } else { "" }, record.category),
+        site_label(snapshot, row.allocation.stack),
+    ]
+}

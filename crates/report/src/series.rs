@@ -1,0 +1,87 @@
+//! Memory over time in columns, as JSON; docs/json.md describes it.
+
+use super::damage::DamageRecord;
+use super::json;
+use super::trust::TrustRecord;
+use oomscope_analysis::SeriesColumn;
+use oomscope_model::{Moment, Snapshot, Timeline};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// The number of the format. It changes when a key changes its meaning or goes.
+const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Record<'a> {
+    schema: u32,
+    file: &'a str,
+    devices: &'a [DeviceSeries],
+    damage: Option<DamageRecord>,
+}
+
+/// Memory of a device over time.
+#[derive(Debug, Serialize)]
+pub struct DeviceSeries {
+    device: i64,
+    trust: TrustRecord,
+    columns: Vec<ColumnRecord>,
+}
+
+#[derive(Debug, Serialize)]
+struct ColumnRecord {
+    /// The first and the last event; -1 for the state before the first.
+    events: [i64; 2],
+    /// The time of the first, in microseconds since the first recorded time; null without times.
+    time_us: Option<i64>,
+    active: i64,
+    active_event: i64,
+    allocated: i64,
+    allocated_event: i64,
+    reserved: i64,
+    reserved_event: i64,
+    /// What the filter lets through; null without one.
+    filtered: Option<i64>,
+    filtered_event: Option<i64>,
+}
+
+impl DeviceSeries {
+    /// The columns of a device.
+    pub fn new(snapshot: &Snapshot, timeline: &Timeline, columns: &[SeriesColumn]) -> Self {
+        let columns = columns.iter().map(|column| record(timeline, column));
+        Self {
+            device: timeline.device.0,
+            trust: TrustRecord::of(snapshot, timeline),
+            columns: columns.collect(),
+        }
+    }
+}
+
+fn record(timeline: &Timeline, column: &SeriesColumn) -> ColumnRecord {
+    let event = |moment: Moment| i64::from(moment.0) - 1;
+    let time_us = timeline.times.has_times().then(|| timeline.times.at(&timeline.events, column.first));
+    ColumnRecord {
+        events: [event(column.first), event(column.last)],
+        time_us,
+        active: column.active.1,
+        active_event: event(column.active.0),
+        allocated: column.allocated.1,
+        allocated_event: event(column.allocated.0),
+        reserved: column.reserved.1,
+        reserved_event: event(column.reserved.0),
+        filtered: column.chosen.map(|(_, bytes)| bytes),
+        filtered_event: column.chosen.map(|(moment, _)| event(moment)),
+    }
+}
+
+/// Write the memory of some of a snapshot's devices over time.
+///
+/// # Errors
+/// When writing fails.
+pub fn series_json(
+    out: &mut dyn Write,
+    file: &str,
+    snapshot: &Snapshot,
+    devices: &[DeviceSeries],
+) -> io::Result<()> {
+    json::write(out, &Record { schema: SCHEMA, file, devices, damage: DamageRecord::of(snapshot) })
+}

@@ -1,0 +1,176 @@
+//! What `stats` says only if it is asked for: a moment, a filter, tables of modules and iterations.
+
+use super::category_text;
+use super::iterations::iterations_text;
+use super::modules::modules_text;
+use super::position::{PlaceRecord, place, position_text};
+use oomscope_analysis::filter::{Filter, Prepared};
+use oomscope_analysis::{Attribution, CategoryBytes, Phases, UserRules, iteration_table, module_table};
+use oomscope_model::{Moment, Snapshot, Timeline};
+use oomscope_units as units;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// What to say besides the figures that are always there.
+#[derive(Clone, Copy)]
+pub struct StatsRequest<'a> {
+    /// The user's rules for categories.
+    pub rules: &'a UserRules,
+    /// A moment to describe besides the peak and the end. A device may lack it.
+    pub at: Option<&'a FindMoment<'a>>,
+    /// Allocations to add up.
+    pub filter: Option<&'a Filter>,
+    /// Whether text has the table of modules; JSON always does.
+    pub has_modules: bool,
+    /// Whether text has the table of iterations; JSON always does.
+    pub has_iterations: bool,
+}
+
+/// Finds a moment on a device.
+pub type FindMoment<'a> = dyn Fn(&Snapshot, &Timeline, &Phases) -> Option<Moment> + 'a;
+
+impl<'a> StatsRequest<'a> {
+    /// Nothing but the figures that are always there.
+    pub fn new(rules: &'a UserRules) -> Self {
+        Self { rules, at: None, filter: None, has_modules: false, has_iterations: false }
+    }
+
+    /// The moment that the user names, if the device has it.
+    pub(super) fn moment(&self, snapshot: &Snapshot, timeline: &Timeline, phases: &Phases) -> Option<Moment> {
+        self.at.and_then(|find| find(snapshot, timeline, phases))
+    }
+}
+
+/// A moment, for JSON.
+#[derive(Serialize)]
+pub(super) struct AtRecord {
+    /// The event before the moment; -1 for the state before the first.
+    event: i64,
+    active: i64,
+    categories: BTreeMap<&'static str, i64>,
+    categories_inferred: BTreeMap<&'static str, i64>,
+    place: PlaceRecord,
+}
+
+/// What a filter finds, for JSON.
+#[derive(Serialize)]
+pub(super) struct FilterRecord {
+    /// The number of allocations that match.
+    allocations: usize,
+    /// Their bytes at the peak, or at the moment that was asked for.
+    bytes: i64,
+    /// Most of their bytes at once, and the first event after which there were as many.
+    peak_bytes: i64,
+    peak_event: i64,
+    /// Those that are live at the peak, or at the moment, by category.
+    categories: BTreeMap<&'static str, i64>,
+    /// Parts of the query that the device cannot answer.
+    notes: Vec<String>,
+}
+
+/// Bytes by the key of their category.
+pub(super) fn by_key(of: &[CategoryBytes]) -> BTreeMap<&'static str, i64> {
+    of.iter().map(|of| (of.category.key(), of.bytes)).collect()
+}
+
+/// Inferred bytes by the key of their category.
+pub(super) fn inferred_by_key(of: &[CategoryBytes]) -> BTreeMap<&'static str, i64> {
+    let inferred = of.iter().filter(|of| of.inferred_bytes != 0);
+    inferred.map(|of| (of.category.key(), of.inferred_bytes)).collect()
+}
+
+/// A moment, for JSON.
+pub(super) fn at_record(attribution: &Attribution, timeline: &Timeline, moment: Moment) -> AtRecord {
+    let categories = attribution.categories.bytes_at(timeline, moment);
+    AtRecord {
+        event: i64::from(moment.0) - 1,
+        active: timeline.active.at(moment),
+        categories: by_key(&categories),
+        categories_inferred: inferred_by_key(&categories),
+        place: place(&attribution.phases, moment),
+    }
+}
+
+/// What a filter finds, with the memory that is live at a moment.
+pub(super) fn filter_record(
+    filter: &Filter,
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    attribution: &Attribution,
+    moment: Moment,
+) -> FilterRecord {
+    let prepared = Prepared::with_attribution(filter, snapshot, timeline, attribution);
+    let matches = prepared.matches(timeline, moment);
+    let (peak, peak_bytes) = matches.peak(timeline);
+    let live = timeline.lifetimes.live_at(moment).filter(|&id| matches.contains(id));
+    let categories = attribution.categories.bytes_of(live.map(|id| (id, timeline.size(id))));
+    FilterRecord {
+        allocations: matches.count(),
+        bytes: matches.bytes_at(timeline, moment),
+        peak_bytes,
+        peak_event: i64::from(peak.0) - 1,
+        categories: by_key(&categories),
+        notes: prepared.notes().to_vec(),
+    }
+}
+
+/// What was asked for besides the figures that are always there.
+pub(super) fn request_text(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    timeline: &Timeline,
+    attribution: &Attribution,
+    request: StatsRequest<'_>,
+) -> io::Result<()> {
+    let at = request.moment(snapshot, timeline, &attribution.phases);
+    let moment = at.unwrap_or(timeline.active.peak().0);
+    if let Some(at) = at {
+        at_text(out, timeline, attribution, at)?;
+    }
+    if let Some(filter) = request.filter {
+        filter_text(out, &filter_record(filter, snapshot, timeline, attribution, moment), at.is_some())?;
+    }
+    if request.has_modules {
+        modules_text(out, &module_table(snapshot, timeline, attribution, moment))?;
+    }
+    if request.has_iterations {
+        iterations_text(out, &iteration_table(timeline, &attribution.phases))?;
+    }
+    Ok(())
+}
+
+/// The moment that was asked for.
+fn at_text(
+    out: &mut dyn Write,
+    timeline: &Timeline,
+    attribution: &Attribution,
+    at: Moment,
+) -> io::Result<()> {
+    let active = units::bytes_exact(timeline.active.at(at));
+    let event = at.event().map_or(-1, |event| i64::from(event.0));
+    let lies = position_text(attribution.phases.position_at(at))
+        .map_or_else(String::new, |text| format!(", {text}"));
+    writeln!(out, "  moment       {active} active after event {}{lies}", units::count(event))?;
+    let mut totals = attribution.categories.bytes_at(timeline, at);
+    totals.sort_by_key(|of| (std::cmp::Reverse(of.bytes), of.category));
+    let parts: Vec<String> = totals.iter().map(category_text).collect();
+    if parts.is_empty() { Ok(()) } else { writeln!(out, "  {:<12} {}", "moment is for", parts.join(", ")) }
+}
+
+/// What the filter finds.
+fn filter_text(out: &mut dyn Write, found: &FilterRecord, is_at_moment: bool) -> io::Result<()> {
+    let when = if is_at_moment { "then" } else { "at the peak" };
+    writeln!(
+        out,
+        "  filter       {}, {} {when}, at most {} after event {}",
+        units::counted(found.allocations, "allocation"),
+        units::bytes_exact(found.bytes),
+        units::bytes(found.peak_bytes),
+        units::count(found.peak_event)
+    )?;
+    for note in &found.notes {
+        writeln!(out, "  {:<12} {note}", "")?;
+    }
+    Ok(())
+}

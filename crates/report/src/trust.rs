@@ -1,0 +1,151 @@
+//! How far the figures of a device can be trusted: in words, and as JSON has it.
+
+use super::damage::damage_line;
+use oomscope_model::{Moment, Snapshot, Timeline, Trust, Why};
+use oomscope_units as units;
+use serde::Serialize;
+
+/// How far each kind of figure can be trusted, for JSON: `known`, `at_least` or `unknown`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct TrustRecord {
+    in_use: &'static str,
+    peak_in_use: &'static str,
+    reserved: &'static str,
+    peak_reserved: &'static str,
+    failed_requests: &'static str,
+    /// Why some are not known, in sentences.
+    why: Vec<String>,
+}
+
+impl TrustRecord {
+    pub(super) fn of(snapshot: &Snapshot, timeline: &Timeline) -> Self {
+        let trust = timeline.trust;
+        Self {
+            in_use: trust.in_use.key(),
+            peak_in_use: trust.peak_in_use.key(),
+            reserved: trust.reserved.key(),
+            peak_reserved: trust.peak_reserved.key(),
+            failed_requests: trust.failed_requests.key(),
+            why: trust_sentences(snapshot, timeline),
+        }
+    }
+}
+
+/// A size as far as it is known: `1.80 GiB`, `at least 1.80 GiB`, or `not known`.
+pub fn trusted_bytes(trust: Trust, bytes: i64) -> String {
+    trusted(trust, || units::bytes(bytes))
+}
+
+/// A figure as far as it is known.
+pub(super) fn trusted(trust: Trust, figure: impl FnOnce() -> String) -> String {
+    match trust {
+        Trust::Known => figure(),
+        Trust::AtLeast(_) => format!("at least {}", figure()),
+        Trust::Unknown(_) => "not known".to_owned(),
+    }
+}
+
+/// Why figures of a device are not known, a sentence for each reason. Empty where all are.
+pub fn trust_sentences(snapshot: &Snapshot, timeline: &Timeline) -> Vec<String> {
+    damage_line(snapshot).into_iter().chain(device_sentences(snapshot, timeline)).collect()
+}
+
+/// The same without the damage of the file.
+pub(super) fn device_sentences(snapshot: &Snapshot, timeline: &Timeline) -> Vec<String> {
+    timeline.trust.whys().into_iter().filter_map(|why| sentence(snapshot, timeline, why)).collect()
+}
+
+/// Why figures of some devices are not known, with the device where the file has several.
+pub fn trust_lines<'a>(
+    snapshot: &Snapshot,
+    timelines: impl IntoIterator<Item = &'a Timeline>,
+) -> Vec<String> {
+    let of_devices = device_lines(snapshot, timelines).into_iter().map(|(_, line)| line);
+    damage_line(snapshot).into_iter().chain(of_devices).collect()
+}
+
+/// Why figures of some devices are not known, besides the damage of the file.
+pub fn device_lines<'a>(
+    snapshot: &Snapshot,
+    timelines: impl IntoIterator<Item = &'a Timeline>,
+) -> Vec<(Why, String)> {
+    let is_one = snapshot.timelines.len() < 2;
+    let mut lines = Vec::new();
+    for timeline in timelines {
+        for why in timeline.trust.whys() {
+            let Some(text) = sentence(snapshot, timeline, why) else { continue };
+            let device = units::capitalised(&timeline.device.to_string());
+            lines.push((why, if is_one { text } else { format!("{device}: {text}") }));
+        }
+    }
+    lines
+}
+
+/// A reason in a few words, for a cell of a table.
+pub(super) fn in_short(why: Why) -> &'static str {
+    match why {
+        Why::StartsLate => "starts late",
+        Why::NoHistory => "no history",
+        Why::Damaged => "file is damaged",
+        Why::EndMissing => "final state is missing",
+        Why::SegmentEventsMissing => "segment events are missing",
+        Why::LeftOut => "parts could not be used",
+        Why::Contradicts => "contradicts itself",
+    }
+}
+
+/// A reason in a sentence; `None` for damage, which is one of the whole file.
+fn sentence(snapshot: &Snapshot, timeline: &Timeline, why: Why) -> Option<String> {
+    Some(match why {
+        Why::Damaged => return None,
+        Why::StartsLate => format!(
+            "The recording starts{}: earlier peaks and failed requests are not in it",
+            start_text(timeline)
+        ),
+        Why::NoHistory => {
+            "No allocations were recorded: only the end is known, not the peaks and failed requests before it".to_owned()
+        }
+        Why::EndMissing => {
+            "The final state is missing, and with it memory that no event mentions: figures are at least what is shown".to_owned()
+        }
+        Why::SegmentEventsMissing => format!(
+            "Reserved memory is not known, as events of segments are missing: {}",
+            contradictions(timeline)
+        ),
+        Why::LeftOut => format!("Figures are not known, as parts of the file could not be used: {}", left_out(snapshot)),
+        Why::Contradicts => {
+            format!("The recording contradicts itself, so its figures are not known: {}", contradictions(timeline))
+        }
+    })
+}
+
+/// Since when there is a history, and what was live before: ` on 2026-01-31 … with 1.80 GiB in use and 2.00 GiB reserved`.
+pub fn start_text(timeline: &Timeline) -> String {
+    let when = timeline.times.first_us().map(|us| format!(" on {}", units::date_time_us(us)));
+    let active = units::bytes(timeline.active.at(Moment::START));
+    let reserved = units::bytes(timeline.reserved.at(Moment::START));
+    format!("{} with {active} in use and {reserved} reserved", when.unwrap_or_default())
+}
+
+/// What events and segments say that cannot all be true.
+fn contradictions(timeline: &Timeline) -> String {
+    let mut parts: Vec<String> =
+        timeline.anomalies.iter().map(|(kind, count)| times(kind.describe(), count)).collect();
+    let least = timeline.reserved.steps().iter().map(|&(_, bytes)| bytes).min().unwrap_or(0);
+    if least < 0 {
+        parts.push(format!("reserved memory falls to {}", units::bytes(least)));
+    }
+    parts.join("; ")
+}
+
+fn left_out(snapshot: &Snapshot) -> String {
+    let parts = snapshot.issues.iter().map(|issue| times(&issue.what, issue.count));
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+fn times(what: &str, count: u64) -> String {
+    match count {
+        1 => what.to_owned(),
+        _ => format!("{what} ({} times)", units::count(count)),
+    }
+}

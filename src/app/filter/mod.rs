@@ -1,3 +1,0 @@
-//! The filter: the line above all panes.
-
-pub(in crate::app) mod bar;

@@ -1,8 +1,0 @@
-//! A flame graph in a pane: zoom, hover, click, keys and menu. The panes say what its frames mean.
-
-mod crumbs;
-mod graph;
-mod widget;
-
-pub(in crate::app) use graph::{Click, Content, Graph};
-pub(in crate::app) use widget::{Sight, ui};
