@@ -20,6 +20,7 @@ mod max_output;
 mod mcp;
 mod message;
 mod misspelt;
+mod names;
 mod open;
 mod out_of_proportion;
 mod output;

@@ -2,9 +2,10 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::max_output::MaxOutput;
+use crate::cli::names::{named, one_of};
 use crate::cli::select::{NamedRange, Source, Target, parse_filter, parse_range};
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use oomscope_analysis::filter::Filter;
 use oomscope_export::interchange::{Content, FORMATS, Format, TABLES, Table};
 use std::path::PathBuf;
@@ -75,13 +76,9 @@ impl ExportArgs {
 }
 
 fn format_parser() -> impl TypedValueParser<Value = &'static Format> {
-    let names = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.about));
-    PossibleValuesParser::new(names)
-        .try_map(|name| FORMATS.iter().find(|format| format.name == name).ok_or("no such format"))
+    one_of(FORMATS.iter().map(|format| named(format.name, format).help(format.about)))
 }
 
 fn table_parser() -> impl TypedValueParser<Value = &'static Table> {
-    let names = TABLES.iter().map(|table| PossibleValue::new(table.name).help(table.about));
-    PossibleValuesParser::new(names)
-        .try_map(|name| TABLES.into_iter().find(|table| table.name == name).ok_or("no such table"))
+    one_of(TABLES.into_iter().map(|table| named(table.name, table).help(table.about)))
 }

@@ -34,6 +34,11 @@ impl Call<'_> {
         self.arguments.get(name).and_then(Value::as_str)
     }
 
+    /// Whether an argument is given as true.
+    pub(super) fn is_set(&self, name: &str) -> bool {
+        self.arguments.get(name) == Some(&Value::Bool(true))
+    }
+
     /// The allowed file that an argument names.
     pub(super) fn file(&self, name: &str) -> Result<PathBuf, Refusal> {
         self.folders.file(self.text(name).unwrap_or_default())

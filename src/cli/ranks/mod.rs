@@ -3,19 +3,21 @@
 mod tables;
 
 use super::failure::Failure;
+use super::names::{Named, named, one_of};
 use super::output::Destination;
 use super::select::RulesFile;
 use super::stderr;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::TypedValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use oomscope_analysis::UserRules;
 use oomscope_diagnosis::ranks::{Job, summarize};
-use oomscope_export::interchange::JobTable;
+use oomscope_export::interchange::{Content, FORMATS, JobTable, OpenTable};
 use oomscope_export::page_colors;
 use oomscope_model::Snapshot;
 use oomscope_report as report;
 use oomscope_snapshot::load::{FolderListing, Input, LoadError, ManyProgress, load_each};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
@@ -49,7 +51,7 @@ pub(super) struct RanksArgs {
     #[arg(long)]
     one_gpu: bool,
     /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_parser = Format::parser(), default_value = "text")]
     format: Format,
     /// With csv, jsonl and parquet: only this table, as one file; else each is a file of the folder OUT
     #[arg(long, value_parser = tables::table_parser())]
@@ -59,31 +61,41 @@ pub(super) struct RanksArgs {
     output: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// Writes the comparison of a job's recordings, maybe as of programs that share one GPU.
+type WriteJob = fn(&mut dyn Write, &Job, bool) -> io::Result<()>;
+
+#[derive(Debug, Clone, Copy)]
 enum Format {
-    Text,
-    Markdown,
-    Html,
-    Json,
-    /// Tables as CSV
-    Csv,
-    /// Tables as JSON lines: an object per row
-    Jsonl,
-    /// Tables as Parquet
-    #[cfg(feature = "parquet")]
-    Parquet,
+    Document(WriteJob),
+    Tables(&'static str, OpenTable),
 }
 
 impl Format {
-    /// The name of a format of tables, as [`oomscope_export::interchange::FORMATS`] has it.
-    fn of_tables(self) -> Option<&'static str> {
-        match self {
-            Self::Text | Self::Markdown | Self::Html | Self::Json => None,
-            Self::Csv => Some("csv"),
-            Self::Jsonl => Some("jsonl"),
-            #[cfg(feature = "parquet")]
-            Self::Parquet => Some("parquet"),
-        }
+    const DOCUMENTS: [Named<Self>; 4] = [
+        named("text", Self::Document(report::ranks::ranks_text)),
+        named(
+            "markdown",
+            Self::Document(|out, job, one_gpu| {
+                out.write_all(report::ranks::ranks_markdown(job, one_gpu).as_bytes())
+            }),
+        ),
+        named(
+            "html",
+            Self::Document(|out, job, one_gpu| {
+                out.write_all(report::ranks::ranks_html(job, &page_colors(), one_gpu).as_bytes())
+            }),
+        ),
+        named("json", Self::Document(report::ranks::ranks_json)),
+    ];
+
+    fn parser() -> impl TypedValueParser<Value = Self> {
+        let tables = FORMATS.iter().filter_map(|format| match format.content {
+            Content::Table(open) => {
+                Some(named(format.name, Self::Tables(format.name, open)).help(format.about))
+            }
+            Content::Stacks(_) | Content::Trace(_) => None,
+        });
+        one_of(Self::DOCUMENTS.into_iter().chain(tables))
     }
 }
 
@@ -97,15 +109,18 @@ pub(super) fn run(args: &RanksArgs) -> Result<(), Failure> {
         unread(&job)?;
         Ok(job)
     };
-    let job = if let Some(format) = args.format.of_tables() {
-        refuse(args.one_gpu, "--one-gpu", "has no place in tables", "leave it out")?;
-        tables::run(format, args.table, output, &inputs, job)?
-    } else {
-        refuse(args.table.is_some(), "--table", "needs a format of tables", "use --format csv")?;
-        let destination = Destination::new(output, inputs)?;
-        let job = job()?;
-        destination.write(|out| write(out, args, &job))?;
-        job
+    let job = match args.format {
+        Format::Tables(format, open) => {
+            refuse(args.one_gpu, "--one-gpu", "has no place in tables", "leave it out")?;
+            tables::run((format, open), args.table, output, &inputs, job)?
+        }
+        Format::Document(write) => {
+            refuse(args.table.is_some(), "--table", "needs a format of tables", "use --format csv")?;
+            let destination = Destination::new(output, inputs)?;
+            let job = job()?;
+            destination.write(|out| Ok(write(out, &job, args.one_gpu)?))?;
+            job
+        }
     };
     if unread(&job)? == 0 { Ok(()) } else { Err(Failure::Silent(ExitCode::FAILURE)) }
 }
@@ -127,21 +142,6 @@ pub(super) fn unread(job: &Job) -> Result<usize, Failure> {
         return Err(Failure::new("none of the files could be read", hint));
     }
     Ok(unread)
-}
-
-/// Write the comparison of a job's recordings. Formats of tables have none.
-pub(super) fn write(out: &mut dyn Write, args: &RanksArgs, job: &Job) -> Result<(), Failure> {
-    match args.format {
-        Format::Text => report::ranks::ranks_text(out, job, args.one_gpu)?,
-        Format::Markdown => out.write_all(report::ranks::ranks_markdown(job, args.one_gpu).as_bytes())?,
-        Format::Html => {
-            out.write_all(report::ranks::ranks_html(job, &page_colors(), args.one_gpu).as_bytes())?;
-        }
-        Format::Json => report::ranks::ranks_json(out, job, args.one_gpu)?,
-        // Tables are files of their own.
-        _ => {}
-    }
-    Ok(())
 }
 
 /// The files that paths name: those of a directory are its snapshots, those of its directories included.

@@ -1,6 +1,6 @@
 //! The arguments of `render`.
 
-use super::names::{Named, named, one_of};
+use crate::cli::names::{Named, named, one_of};
 use crate::cli::select::{self, Capacity, NamedRange, Source, Target, parse_range};
 use clap::{Args, ValueEnum};
 use oomscope_analysis::filter::Filter;

@@ -1,7 +1,6 @@
 //! `oomscope render`.
 
 mod args;
-mod names;
 mod spec;
 
 pub(super) use args::RenderArgs;

@@ -1,20 +1,10 @@
 //! Colours of allocations by a property, and the legend that explains them.
 
-use super::palette::{BandColors, HUES, Palette, Rgb};
-use oomscope_analysis::{Attribution, Basis, Category};
-use oomscope_model::allocator_sizes::{LARGE_BUFFER, SMALL_BUFFER};
-use oomscope_model::{AllocId, Origin, PoolKey, ReservedRange, StackId, Timeline};
-use oomscope_units as units;
-use std::collections::BTreeSet;
+use super::keys::{ByCategory, Colored, KEYS, Key};
+use super::palette::{BandColors, Palette, Rgb};
+use oomscope_analysis::Attribution;
+use oomscope_model::{AllocId, ReservedRange, StackId, Timeline};
 use std::sync::Arc;
-
-/// Lower bounds of the size classes, in bytes; the first is 0. 2 MiB and 20 MiB are the sizes of torch's
-/// small and large segments, the others are round numbers around them.
-pub(super) const SIZES_BYTES: [i64; 7] =
-    [0, 512 << 10, SMALL_BUFFER, LARGE_BUFFER, 100 << 20, 500 << 20, 2 << 30];
-
-/// Number of equal parts of the recording by which ages differ; more shades of one ramp look alike.
-pub(super) const AGES: u32 = 6;
 
 /// Number of entries that a legend has at most, so that it stays short. Colours of classes repeat after
 /// eight anyway.
@@ -42,8 +32,15 @@ pub enum ColorBy {
 
 impl ColorBy {
     /// All properties, in the order in which they are offered.
-    pub const ALL: [Self; 7] =
-        [Self::Stack, Self::Allocation, Self::Size, Self::Age, Self::Stream, Self::Pool, Self::Category];
+    pub const ALL: [Self; KEYS.len()] = {
+        let mut all = [Self::Stack; KEYS.len()];
+        let mut at = 0;
+        while at < KEYS.len() {
+            all[at] = KEYS[at].by;
+            at += 1;
+        }
+        all
+    };
 
     /// True if these colours need the attribution. Reserved memory cannot have them, as it serves
     /// allocations of several categories.
@@ -53,15 +50,7 @@ impl ColorBy {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Stack => "stack",
-            Self::Allocation => "allocation",
-            Self::Size => "size",
-            Self::Age => "age",
-            Self::Stream => "stream",
-            Self::Pool => "pool",
-            Self::Category => "category",
-        }
+        KEYS[self as usize].name
     }
 }
 
@@ -76,45 +65,37 @@ pub struct ColorKey {
     pub query: Option<String>,
 }
 
+/// A class of things with one colour. Classes are numbered in the order of the legend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ColorClass(pub u8);
+
 /// Colours of the allocations of one timeline.
 #[derive(Debug, Clone)]
 pub struct Coloring {
     by: ColorBy,
-    pub(super) stacks: Arc<BandColors>,
-    pub(super) palette: Palette,
-    pub(super) streams: Vec<i64>,
-    pub(super) pools: Vec<PoolKey>,
-    pub(super) attribution: Arc<Attribution>,
-    pub(super) present: Vec<Category>,
-    has_inferred: bool,
-    /// What stands for the colours of stacks where each has too little room.
-    pub(super) hues: [Rgb; HUES],
+    key: Arc<dyn Key>,
+    /// As `key`, but for categories: a segment serves allocations of many, so that its stack gives its colour.
+    of_reserved: Arc<dyn Key>,
+    stacks: Arc<BandColors>,
+    palette: Palette,
 }
 
 impl Coloring {
     /// The colours of a timeline.
     pub fn new(by: ColorBy, timeline: &Timeline, stacks: Arc<BandColors>, palette: &Palette) -> Self {
-        let pools = timeline.events.distinct_pools();
-        let pools = pools.chain(timeline.segments.segments.iter().filter_map(|segment| segment.pool));
-        Self {
-            by,
-            stacks,
-            palette: *palette,
-            streams: timeline.streams(),
-            pools: pools.collect::<BTreeSet<_>>().into_iter().collect(),
-            attribution: Arc::default(),
-            present: Vec::new(),
-            has_inferred: false,
-            hues: palette.hues(),
-        }
+        let key = (KEYS[by as usize].of)(timeline, &stacks, palette);
+        Self { by, of_reserved: Arc::clone(&key), key, stacks, palette: *palette }
     }
 
     /// These colours with the categories of the allocations. Without them, colours by category are those of
     /// stacks.
     #[must_use]
     pub fn with_attribution(self, attribution: Arc<Attribution>) -> Self {
-        let categories = &attribution.categories;
-        Self { present: categories.present(), has_inferred: categories.has_inferred(), attribution, ..self }
+        let key = ByCategory::of(attribution, &self.palette).filter(|_| self.by.needs_attribution());
+        match key {
+            Some(key) => Self { key: Arc::new(key), ..self },
+            None => self,
+        }
     }
 
     /// The property that the colours show.
@@ -134,193 +115,81 @@ impl Coloring {
 
     /// The colour of an allocation.
     pub fn color(&self, timeline: &Timeline, id: AllocId) -> Rgb {
-        let Timeline { lifetimes, events, .. } = timeline;
-        match self.by {
-            ColorBy::Stack => self.stacks.get(timeline.stack(id)),
-            ColorBy::Allocation => self.palette.hashed(u64::from(id.0)),
-            ColorBy::Size => self.size(size_class(timeline.size(id))),
-            ColorBy::Age => match lifetimes.origin(id) {
-                Origin::Before => self.palette.unknown,
-                Origin::Event(ix) => self.age(age_class(ix.0, events.len())),
-            },
-            ColorBy::Stream => self.class(self.streams.as_slice(), timeline.allocation(id).stream),
-            ColorBy::Pool => self.class(self.pools.as_slice(), timeline.allocation(id).pool),
-            // Until categories are known, stacks give the colours.
-            ColorBy::Category if self.present.is_empty() => self.stacks.get(timeline.stack(id)),
-            ColorBy::Category => {
-                let verdict = self.attribution.categories.verdict(id);
-                let color = self.palette.category(verdict.category);
-                let is_inferred = verdict.basis() == Basis::Inferred;
-                let color = if is_inferred { self.inferred(color) } else { color };
-                Self::shaded(color, timeline.stack(id))
-            }
-        }
-    }
-
-    /// The colour of a category that is only inferred.
-    pub(super) fn inferred(&self, color: Rgb) -> Rgb {
-        self.palette.inferred(color)
-    }
-
-    /// A shade of a category's colour by the stack, so that neighbours of different stacks mostly differ.
-    fn shaded(color: Rgb, stack: StackId) -> Rgb {
-        // Fibonacci hashing: consecutive ids, which similar stacks have, get different shades.
-        Palette::shade(color, stack.0.wrapping_mul(0x9E37_79B9) >> 24)
+        self.key.color(&Colored::Allocation(timeline, id))
     }
 
     /// The colour of a reserved range. `stack` is the stack that reserved it.
     pub fn reserved(&self, timeline: &Timeline, range: &ReservedRange, stack: StackId) -> Rgb {
-        match self.by {
-            // A segment serves allocations of many categories, so it has none of its own.
-            ColorBy::Stack | ColorBy::Category => self.stacks.get(stack),
-            ColorBy::Allocation => self.palette.hashed(range.addr ^ u64::from(range.start.0)),
-            ColorBy::Size => self.size(size_class(range.size)),
-            ColorBy::Age => match range.start.event() {
-                None => self.palette.unknown,
-                Some(ix) => self.age(age_class(ix.0, timeline.events.len())),
-            },
-            ColorBy::Stream => self.class(self.streams.as_slice(), range.stream),
-            ColorBy::Pool => self.class(self.pools.as_slice(), range.pool),
-        }
+        self.of_reserved.color(&Colored::Reserved(timeline, range, stack))
     }
 
     /// The legend of the colours; empty if every stack or allocation has its own.
     pub fn keys(&self, timeline: &Timeline) -> Vec<ColorKey> {
-        let mut keys = match self.by {
-            ColorBy::Stack | ColorBy::Allocation => Vec::new(),
-            ColorBy::Size => self.size_keys(),
-            ColorBy::Age => self.age_keys(timeline),
-            ColorBy::Stream => self
-                .class_keys(&self.streams, |stream| (format!("stream {stream}"), format!("stream:{stream}"))),
-            ColorBy::Pool => self.class_keys(&self.pools, |&PoolKey(a, b)| {
-                if PoolKey(a, b).is_private() {
-                    (format!("private pool {a}.{b}"), format!("pool:{a}.{b}"))
-                } else {
-                    ("default pool".to_owned(), "pool:default".to_owned())
-                }
-            }),
-            ColorBy::Category => self.category_keys(),
-        };
-        keys.truncate(MAX_KEYS);
-        keys
+        legend(&*self.key, timeline)
     }
 
     /// The legend of the colours of reserved memory; see [`Self::reserved`].
     pub fn reserved_keys(&self, timeline: &Timeline) -> Vec<ColorKey> {
-        // Its colours are those of stacks instead.
-        if self.by.needs_attribution() { Vec::new() } else { self.keys(timeline) }
+        legend(&*self.of_reserved, timeline)
     }
 
-    pub(super) fn size(&self, class: usize) -> Rgb {
-        self.palette.ramp(class as f32 / (SIZES_BYTES.len() - 1) as f32)
+    /// Number of classes that these colours can have, at most 64.
+    pub fn class_count(&self) -> usize {
+        self.key.class_count()
     }
 
-    pub(super) fn age(&self, class: u32) -> Rgb {
-        self.palette.ramp(class as f32 / (AGES - 1) as f32)
+    /// The class of an allocation.
+    pub fn class_of(&self, timeline: &Timeline, id: AllocId) -> ColorClass {
+        ColorClass(self.key.class(&Colored::Allocation(timeline, id)))
     }
 
-    fn category_keys(&self) -> Vec<ColorKey> {
-        let key = |&category: &Category| ColorKey {
-            label: category.label().to_owned(),
-            color: self.palette.category(category),
-            query: Some(format!("category:{}", category.key())),
+    /// The class of a reserved range. `stack` is the stack that reserved it.
+    pub fn class_of_reserved(
+        &self,
+        timeline: &Timeline,
+        range: &ReservedRange,
+        stack: StackId,
+    ) -> ColorClass {
+        ColorClass(self.of_reserved.class(&Colored::Reserved(timeline, range, stack)))
+    }
+
+    /// The colour of a class of allocations: that of the legend or, for stacks, the hue that is nearest to
+    /// theirs.
+    pub fn class_color(&self, class: ColorClass) -> Rgb {
+        self.key.class_color(class.0.into())
+    }
+
+    /// The colour of a class of reserved memory.
+    pub fn class_color_of_reserved(&self, class: ColorClass) -> Rgb {
+        self.of_reserved.class_color(class.0.into())
+    }
+
+    /// The name of a class of allocations, as the legend has it; for stacks, that there are several.
+    pub fn class_label(&self, class: ColorClass, timeline: &Timeline) -> String {
+        let in_legend = || {
+            let color = self.class_color(class);
+            let key = self.keys(timeline).into_iter().find(|key| key.color == color);
+            key.map_or_else(|| format!("others by {}", self.by.name()), |key| key.label)
         };
-        let known = self.present.iter().map(key);
-        let inferred = ColorKey {
-            label: "faded: inferred".to_owned(),
-            color: self.inferred(self.palette.muted),
-            query: Some(format!("basis:{}", Basis::Inferred.key())),
-        };
-        known.chain(self.has_inferred.then_some(inferred)).collect()
-    }
-
-    /// The colour of a value by its index in `classes`, which are sorted.
-    fn class<T: Ord + Copy>(&self, classes: &[T], value: Option<T>) -> Rgb {
-        debug_assert!(classes.is_sorted());
-        let at = value.and_then(|value| classes.binary_search(&value).ok());
-        at.map_or(self.palette.unknown, |at| self.palette.class(at))
-    }
-
-    fn class_keys<T>(&self, classes: &[T], name: impl Fn(&T) -> (String, String)) -> Vec<ColorKey> {
-        let key = |(at, class): (usize, &T)| {
-            let (label, query) = name(class);
-            ColorKey { label, color: self.palette.class(at), query: Some(query) }
-        };
-        classes.iter().enumerate().map(key).collect()
-    }
-
-    fn size_keys(&self) -> Vec<ColorKey> {
-        let last = SIZES_BYTES.len() - 1;
-        let key = |class: usize| {
-            let low = SIZES_BYTES[class];
-            let (label, query) = match SIZES_BYTES.get(class + 1) {
-                Some(&high) if class == 0 => {
-                    (format!("below {}", units::bytes_short(high)), format!("size<{}", short(high)))
-                }
-                Some(&high) => (
-                    format!("from {}", units::bytes_short(low)),
-                    format!("size>={} size<{}", short(low), short(high)),
-                ),
-                None => (format!("from {}", units::bytes_short(low)), format!("size>={}", short(low))),
-            };
-            ColorKey { label, color: self.size(class), query: Some(query) }
-        };
-        (0..=last).map(key).collect()
-    }
-
-    fn age_keys(&self, timeline: &Timeline) -> Vec<ColorKey> {
-        let events = timeline.events.len();
-        let before = (timeline.lifetimes.initial_count() != 0).then(|| ColorKey {
-            label: "before the recording".to_owned(),
-            color: self.palette.unknown,
-            query: Some("before".to_owned()),
-        });
-        let part = |class: u32| {
-            // The inverse of `age_class`, so that the filter keeps exactly the events of the colour.
-            let bound = |class: u32| (events as u64 * u64::from(class)).div_ceil(u64::from(AGES));
-            let (low, high) = (bound(class), bound(class + 1).saturating_sub(1));
-            ColorKey {
-                label: format!("events {} – {}", units::count(low), units::count(high)),
-                color: self.age(class),
-                query: Some(format!("event:{low}..{high}")),
-            }
-        };
-        before.into_iter().chain((0..AGES).filter(|_| AGES as usize <= events).map(part)).collect()
+        self.key.label(class.0.into()).unwrap_or_else(in_legend)
     }
 }
 
-/// Index into [`SIZES_BYTES`]; sizes below 0, which a file may have, are in the first class.
-pub(super) fn size_class(bytes: i64) -> usize {
-    SIZES_BYTES.partition_point(|&low| low <= bytes).saturating_sub(1)
-}
-
-/// The part of the recording, below [`AGES`], that an event lies in.
-pub(super) fn age_class(event: u32, events: usize) -> u32 {
-    (u64::from(event) * u64::from(AGES) / (events as u64).max(1)).min(u64::from(AGES) - 1) as u32
-}
-
-/// A size as the filter reads it: `512KiB`.
-fn short(bytes: i64) -> String {
-    units::bytes_short(bytes).replace(' ', "")
+fn legend(key: &dyn Key, timeline: &Timeline) -> Vec<ColorKey> {
+    let mut keys = key.legend(timeline);
+    keys.truncate(MAX_KEYS);
+    keys
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oomscope_analysis::filter;
     use oomscope_fixtures::timelines::{self as fixture, Step};
     use oomscope_model::Snapshot;
 
     fn coloring(by: ColorBy, timeline: &Timeline) -> Coloring {
         let stacks = Arc::new(BandColors::new(&Snapshot::default(), &Palette::DARK));
         Coloring::new(by, timeline, stacks, &Palette::DARK)
-    }
-
-    #[test]
-    fn classes_cover_every_value() {
-        assert_eq!([-5, 0, 512 << 10, (2 << 20) - 1, i64::MAX].map(size_class), [0, 0, 1, 1, 6]);
-        assert_eq!([0, 9, 10, 59, 99].map(|event| age_class(event, 60)), [0, 0, 1, 5, 5]);
-        assert_eq!(age_class(0, 0), 0);
     }
 
     #[test]
@@ -338,14 +207,25 @@ mod tests {
     }
 
     #[test]
-    fn size_classes_are_named_as_filters_read_them() {
-        let keys = coloring(ColorBy::Size, &fixture::timeline(&[])).keys(&fixture::timeline(&[]));
-        let queries: Vec<&str> = keys.iter().filter_map(|key| key.query.as_deref()).collect();
-        assert_eq!(queries[0], "size<512KiB");
-        assert_eq!(queries[1], "size>=512KiB size<2MiB");
-        assert_eq!(queries[6], "size>=2GiB");
-        for query in queries {
-            assert!(filter::Filter::parse(query).is_ok(), "{query}");
+    fn classes_have_the_colours_of_their_allocations_in_the_order_of_the_legend() {
+        let steps: Vec<Step> = (0..12).map(|slot| Step::Alloc(slot, 1 << (slot * 3))).collect();
+        let timeline = fixture::timeline(&steps);
+        for by in [ColorBy::Size, ColorBy::Age, ColorBy::Stream, ColorBy::Pool] {
+            let coloring = coloring(by, &timeline);
+            let keys: Vec<Rgb> = coloring.keys(&timeline).iter().map(|key| key.color).collect();
+            for id in 0..12 {
+                let class = coloring.class_of(&timeline, AllocId(id));
+                assert!(usize::from(class.0) < coloring.class_count());
+                assert_eq!(
+                    coloring.class_color(class),
+                    coloring.color(&timeline, AllocId(id)),
+                    "{by:?} {id}"
+                );
+            }
+            let classes = (0..coloring.class_count() as u8).map(ColorClass);
+            let place = |class| keys.iter().position(|&key| key == coloring.class_color(class));
+            let places: Vec<usize> = classes.filter_map(place).take(keys.len()).collect();
+            assert!(places.is_sorted(), "{by:?} {places:?}");
         }
     }
 }

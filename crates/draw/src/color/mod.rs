@@ -2,17 +2,16 @@
 
 mod category_color;
 mod change_color;
-mod color_class;
 #[cfg(test)]
 mod color_difference;
 mod coloring;
 mod grounds;
+mod keys;
 mod node_colors;
 mod palette;
 mod stack_hash;
 
-pub use color_class::ColorClass;
-pub use coloring::{ColorBy, ColorKey, Coloring};
+pub use coloring::{ColorBy, ColorClass, ColorKey, Coloring};
 pub use node_colors::NodeColors;
 pub(crate) use palette::LIGHTER_SHARE;
 pub use palette::{BandColors, Palette, Rgb};

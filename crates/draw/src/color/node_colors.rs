@@ -1,7 +1,6 @@
 //! The colours of a call tree's nodes: those that the timeline gives to most of their memory.
 
-use super::color_class::ColorClass;
-use super::coloring::Coloring;
+use super::coloring::{ColorClass, Coloring};
 use super::palette::{Rgb, contrast};
 use oomscope_analysis::{CallTree, ClassWeight, NodeIx};
 

@@ -9,7 +9,6 @@ use crate::table::{self, Align};
 use oomscope_diagnosis::{Number, Site};
 use oomscope_units as units;
 use std::io::{self, Write};
-use unicode_width::UnicodeWidthStr as _;
 
 /// Cells of a terminal in a line. Longer lines of prose are hard to read.
 const WIDTH: usize = 100;
@@ -204,17 +203,11 @@ fn paragraph(out: &mut dyn Write, indent: &str, text: &str) -> io::Result<()> {
 
 /// A text in lines of limited width, with an indent for the first and one for the others.
 fn wrapped(out: &mut dyn Write, [first, rest]: [&str; 2], text: &str) -> io::Result<()> {
-    let (mut line, mut indent) = (String::new(), first);
-    for word in text.split_whitespace() {
-        if !line.is_empty() && WIDTH < indent.width() + line.width() + 1 + word.width() {
-            writeln!(out, "{indent}{line}")?;
-            line.clear();
-            indent = rest;
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    writeln!(out, "{indent}{line}")
+    let words: Vec<_> = text.split_whitespace().collect();
+    let options = textwrap::Options::new(WIDTH)
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    writeln!(out, "{}", textwrap::fill(&words.join(" "), options))
 }

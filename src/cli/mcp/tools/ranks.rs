@@ -6,6 +6,7 @@ use crate::cli::mcp::refusal::Refusal;
 use crate::cli::mcp::tool::Tool;
 use crate::cli::ranks;
 use oomscope_analysis::UserRules;
+use oomscope_report::ranks::ranks_json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -30,13 +31,12 @@ pub(in crate::cli::mcp) const TOOL: Tool = Tool {
 
 fn answer(call: &Call<'_>, out: &mut dyn Write) -> Result<(), Refusal> {
     let folder = call.folders.folder(call.text("folder").unwrap_or_default())?;
-    let args = call.args(&["--format=json"], &[&folder])?;
     let files = files(call, &folder)?;
     // Files of a job are loaded two at a time, besides what is kept.
     call.clear_shelf();
     let job = ranks::summaries(&files, &UserRules::default(), call.progress);
     ranks::unread(&job)?;
-    Ok(ranks::write(out, &args, &job)?)
+    Ok(ranks_json(out, &job, call.is_set("one_gpu"))?)
 }
 
 /// The snapshots of a folder and of those in it, as the command finds them; none that lie outside.

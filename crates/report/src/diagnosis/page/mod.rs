@@ -6,7 +6,6 @@ mod markup;
 mod parts;
 pub(crate) mod policy;
 mod readout;
-mod sha256;
 mod steps;
 mod svg;
 

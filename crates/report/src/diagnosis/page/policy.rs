@@ -1,10 +1,10 @@
 //! The policy of a page: it may use its own style, its own script and its own pictures, and nothing else.
 
 use super::parts::Theme;
-use super::sha256::sha256;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use oomscope_analysis::Category;
+use sha2::{Digest as _, Sha256};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -36,7 +36,7 @@ fn variables(out: &mut String, theme: &Theme) {
 /// The policy for the tag that states it. Hashes rather than words such as `unsafe-inline`: what a recording smuggled into
 /// the page would not run.
 pub(crate) fn policy(style: &str, script: &str) -> String {
-    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(sha256(text.as_bytes())));
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     format!(
         "default-src 'none'; img-src data:; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
         hash(style),
