@@ -8,16 +8,6 @@ use oomscope_pickle::{Handle, Kind, Value, View};
 /// In [`Shape::positions`]: the dict does not have the key.
 const ABSENT: u8 = u8::MAX;
 
-/// Keys of events that few recordings have. One flag per shape saves asking every event for each of them.
-const LABELS: [Key; 6] = [
-    Key::CompileContext,
-    Key::UserMetadata,
-    Key::InternalMetadata,
-    Key::Category,
-    Key::ForwardFrames,
-    Key::DeviceFree,
-];
-
 /// The keys of a dict, in their order. All events of a trace share a few shapes, so what the keys
 /// mean is found out once per shape.
 #[derive(Debug, Clone)]
@@ -27,7 +17,7 @@ pub(super) struct Shape {
     pub(super) kind: Option<RecordKind>,
     /// The index of each key's pair, or [`ABSENT`].
     positions: [u8; Key::COUNT],
-    /// Whether it has one of [`LABELS`].
+    /// Whether it has one of [`KeySet::LABELS`]. One flag saves asking every event for each of them.
     is_labelled: bool,
     /// Keys that are understood, but not in this kind of record.
     pub(super) misplaced: Vec<Key>,
@@ -59,7 +49,7 @@ impl Shape {
         let is_snapshot = present.without(KeySet::default()).any(Key::is_of_snapshot);
         let kind = RecordKind::of(present).filter(|_| !is_snapshot);
         let misplaced = kind.map(|kind| present.without(kind.known()).collect()).unwrap_or_default();
-        let is_labelled = LABELS.iter().any(|&key| positions[key as usize] != ABSENT);
+        let is_labelled = present.has_any(KeySet::LABELS);
         let keys = pairs.iter().step_by(2).copied().collect();
         Self { keys, kind, positions, is_labelled, misplaced, unknown }
     }
@@ -102,7 +92,7 @@ pub(super) struct Fields<'a> {
     /// 1 if there are values alone, 2 if each follows its key.
     stride: usize,
     positions: [u8; Key::COUNT],
-    /// Whether an event has one of [`LABELS`].
+    /// Whether an event has one of [`KeySet::LABELS`].
     pub(super) is_labelled: bool,
 }
 

@@ -3,80 +3,96 @@
 //! Source: `torch/csrc/cuda/memory_snapshot.cpp` and `torch/cuda/memory.py`, torch 1.12 to 2.15. `source_code` and `shape_data` are not
 //! torch's: torch-snapkit adds them, a dict of the program's files by their paths, and tensors by their addresses.
 
-/// Declares the keys with their numbers and spellings.
+/// Declares the keys: their spellings, the records that cannot be without them, those that may have them, and those that
+/// have them in few recordings.
 macro_rules! keys {
-    ($($name:ident = $text:literal,)*) => {
+    ($($name:ident $text:literal [$($required:ident)*] [$($optional:ident)*] [$($rare:ident)*];)*) => {
         /// A key that is understood somewhere.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u8)]
         pub(super) enum Key { $($name,)* }
 
         impl Key {
-            const ALL: &'static [(Self, &'static str)] = &[$((Self::$name, $text),)*];
+            const ALL: &'static [KeyRow] = &[$(KeyRow {
+                key: Self::$name,
+                text: $text,
+                required: &[$(RecordKind::$required,)*],
+                optional: &[$(RecordKind::$optional,)*],
+                rare: &[$(RecordKind::$rare,)*],
+            },)*];
         }
     };
 }
 
+/// All that is said of a key.
+struct KeyRow {
+    key: Key,
+    text: &'static str,
+    required: &'static [RecordKind],
+    optional: &'static [RecordKind],
+    rare: &'static [RecordKind],
+}
+
 keys! {
-    Action = "action",
-    Addr = "addr",
-    Size = "size",
-    Stream = "stream",
-    TimeUs = "time_us",
-    Frames = "frames",
-    PoolId = "pool_id",
-    UserMetadata = "user_metadata",
-    InternalMetadata = "internal_metadata",
-    CompileContext = "compile_context",
-    Category = "category",
-    ForwardFrames = "forward_frames",
-    DeviceFree = "device_free",
-    Name = "name",
-    Filename = "filename",
-    Line = "line",
-    FxNodeOp = "fx_node_op",
-    FxNodeName = "fx_node_name",
-    FxNodeTarget = "fx_node_target",
-    FxOriginalTrace = "fx_original_trace",
-    Address = "address",
-    RequestedSize = "requested_size",
-    State = "state",
-    History = "history",
-    RealSize = "real_size",
-    Device = "device",
-    TotalSize = "total_size",
-    AllocatedSize = "allocated_size",
-    ActiveSize = "active_size",
-    SegmentType = "segment_type",
-    SegmentPoolId = "segment_pool_id",
-    IsExpandable = "is_expandable",
-    Blocks = "blocks",
-    Stage = "stage",
-    Segments = "segments",
-    DeviceTraces = "device_traces",
-    AllocatorSettings = "allocator_settings",
-    ExternalAnnotations = "external_annotations",
-    HostSegments = "host_segments",
-    HostTraces = "host_traces",
-    SourceCode = "source_code",
-    Oomscope = "oomscope",
-    ShapeData = "shape_data",
+    Action              "action"               [Event] [] [];
+    Addr                "addr"                 [] [Event History] [];
+    Size                "size"                 [Block] [Event] [];
+    Stream              "stream"               [] [Event Segment] [];
+    TimeUs              "time_us"              [] [Event Annotation] [];
+    Frames              "frames"               [] [Event Block Segment History] [];
+    PoolId              "pool_id"              [] [Event] [];
+    UserMetadata        "user_metadata"        [] [] [Event];
+    InternalMetadata    "internal_metadata"    [] [] [Event];
+    CompileContext      "compile_context"      [] [] [Event];
+    Category            "category"             [] [] [Event];
+    ForwardFrames       "forward_frames"       [] [] [Event];
+    DeviceFree          "device_free"          [] [] [Event];
+    Name                "name"                 [Annotation] [Frame] [];
+    Filename            "filename"             [Frame] [] [];
+    Line                "line"                 [Frame] [] [];
+    FxNodeOp            "fx_node_op"           [] [Frame] [];
+    FxNodeName          "fx_node_name"         [] [Frame] [];
+    FxNodeTarget        "fx_node_target"       [] [Frame] [];
+    FxOriginalTrace     "fx_original_trace"    [] [Frame] [];
+    Address             "address"              [] [Block Segment] [];
+    RequestedSize       "requested_size"       [] [Block Segment] [];
+    State               "state"                [Block] [] [];
+    History             "history"              [] [Block] [];
+    RealSize            "real_size"            [History] [] [];
+    Device              "device"               [] [Segment Annotation] [];
+    TotalSize           "total_size"           [Segment] [] [];
+    AllocatedSize       "allocated_size"       [] [Segment] [];
+    ActiveSize          "active_size"          [] [Segment] [];
+    SegmentType         "segment_type"         [] [Segment] [];
+    SegmentPoolId       "segment_pool_id"      [] [Segment] [];
+    IsExpandable        "is_expandable"        [] [Segment] [];
+    Blocks              "blocks"               [Segment] [] [];
+    Stage               "stage"                [Annotation] [] [];
+    Segments            "segments"             [] [] [];
+    DeviceTraces        "device_traces"        [] [] [];
+    AllocatorSettings   "allocator_settings"   [] [] [];
+    ExternalAnnotations "external_annotations" [] [] [];
+    HostSegments        "host_segments"        [] [] [];
+    HostTraces          "host_traces"          [] [] [];
+    SourceCode          "source_code"          [] [] [];
+    Oomscope            "oomscope"             [] [] [];
+    ShapeData           "shape_data"           [] [] [];
 }
 
 impl Key {
     /// The key with this spelling.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| known.as_bytes() == text).map(|&(key, _)| key)
+        Self::ALL.iter().find(|row| row.text.as_bytes() == text).map(|row| row.key)
     }
 
     /// The key as torch spells it.
     pub(super) fn text(self) -> &'static str {
-        Self::ALL[self as usize].1
+        Self::ALL[self as usize].text
     }
 
     /// The key of a number.
     pub(super) fn from_index(index: usize) -> Self {
-        Self::ALL[index].0
+        Self::ALL[index].key
     }
 
     /// Whether a dict with this key is the snapshot itself.
@@ -95,14 +111,43 @@ pub(super) struct KeySet(u64);
 const _: () = assert!(Key::COUNT <= u64::BITS as usize, "a key has no bit in a KeySet");
 
 impl KeySet {
-    pub(super) const fn of(keys: &[Key]) -> Self {
-        let mut bits = 0;
-        let mut i = 0;
-        while i < keys.len() {
-            bits |= 1 << keys[i] as u8;
+    /// Keys that few recordings have.
+    pub(super) const LABELS: Self = {
+        let (mut keys, mut i) = (Self(0), 0);
+        while i < Key::COUNT {
+            keys.0 |= (!Key::ALL[i].rare.is_empty() as u64) << i;
             i += 1;
         }
-        Self(bits)
+        keys
+    };
+
+    /// Keys that a record has to have or, unless `only_required`, may have.
+    const fn of(kind: RecordKind, only_required: bool) -> Self {
+        const fn has(kinds: &[RecordKind], kind: RecordKind) -> bool {
+            let mut i = 0;
+            while i < kinds.len() && kinds[i] as u8 != kind as u8 {
+                i += 1;
+            }
+            i < kinds.len()
+        }
+        let (mut keys, mut i) = (Self(0), 0);
+        while i < Key::COUNT {
+            let row = &Key::ALL[i];
+            let may_be = has(row.optional, kind) || has(row.rare, kind);
+            let is_in = has(row.required, kind) || !only_required && may_be;
+            keys.0 |= (is_in as u64) << i;
+            i += 1;
+        }
+        keys
+    }
+
+    const fn of_all(only_required: bool) -> [Self; RecordKind::ALL.len()] {
+        let (mut all, mut i) = ([Self(0); RecordKind::ALL.len()], 0);
+        while i < all.len() {
+            all[i] = Self::of(RecordKind::ALL[i], only_required);
+            i += 1;
+        }
+        all
     }
 
     #[inline]
@@ -113,6 +158,10 @@ impl KeySet {
     #[inline]
     pub(super) fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    pub(super) fn has_any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
     }
 
     /// The keys that are not in `other`.
@@ -156,76 +205,17 @@ impl RecordKind {
     }
 
     /// Keys without which a dict is not this record.
+    #[inline]
     fn required(self) -> KeySet {
-        const EVENT: KeySet = KeySet::of(&[Key::Action]);
-        const FRAME: KeySet = KeySet::of(&[Key::Filename, Key::Line]);
-        const BLOCK: KeySet = KeySet::of(&[Key::State, Key::Size]);
-        const SEGMENT: KeySet = KeySet::of(&[Key::Blocks, Key::TotalSize]);
-        const HISTORY: KeySet = KeySet::of(&[Key::RealSize]);
-        const ANNOTATION: KeySet = KeySet::of(&[Key::Stage, Key::Name]);
-        match self {
-            Self::Event => EVENT,
-            Self::Frame => FRAME,
-            Self::Block => BLOCK,
-            Self::Segment => SEGMENT,
-            Self::History => HISTORY,
-            Self::Annotation => ANNOTATION,
-        }
+        const REQUIRED: [KeySet; RecordKind::ALL.len()] = KeySet::of_all(true);
+        REQUIRED[self as usize]
     }
 
     /// Keys that are understood in this record.
     #[inline]
     pub(super) fn known(self) -> KeySet {
-        const EVENT: KeySet = KeySet::of(&[
-            Key::Action,
-            Key::Addr,
-            Key::Size,
-            Key::Stream,
-            Key::TimeUs,
-            Key::Frames,
-            Key::PoolId,
-            Key::UserMetadata,
-            Key::InternalMetadata,
-            Key::CompileContext,
-            Key::Category,
-            Key::ForwardFrames,
-            Key::DeviceFree,
-        ]);
-        const FRAME: KeySet = KeySet::of(&[
-            Key::Name,
-            Key::Filename,
-            Key::Line,
-            Key::FxNodeOp,
-            Key::FxNodeName,
-            Key::FxNodeTarget,
-            Key::FxOriginalTrace,
-        ]);
-        const BLOCK: KeySet =
-            KeySet::of(&[Key::Address, Key::Size, Key::RequestedSize, Key::State, Key::Frames, Key::History]);
-        const SEGMENT: KeySet = KeySet::of(&[
-            Key::Device,
-            Key::Address,
-            Key::TotalSize,
-            Key::AllocatedSize,
-            Key::ActiveSize,
-            Key::RequestedSize,
-            Key::Stream,
-            Key::SegmentType,
-            Key::SegmentPoolId,
-            Key::IsExpandable,
-            Key::Frames,
-            Key::Blocks,
-        ]);
-        const HISTORY: KeySet = KeySet::of(&[Key::Addr, Key::RealSize, Key::Frames]);
-        const ANNOTATION: KeySet = KeySet::of(&[Key::Stage, Key::Name, Key::Device, Key::TimeUs]);
-        match self {
-            Self::Event => EVENT,
-            Self::Frame => FRAME,
-            Self::Block => BLOCK,
-            Self::Segment => SEGMENT,
-            Self::History => HISTORY,
-            Self::Annotation => ANNOTATION,
-        }
+        const KNOWN: [KeySet; RecordKind::ALL.len()] = KeySet::of_all(false);
+        KNOWN[self as usize]
     }
 }
 
@@ -249,6 +239,8 @@ mod tests {
             assert_eq!(RecordKind::of(kind.known()), Some(kind));
             assert!(kind.known().contains(kind.required()));
         }
-        assert_eq!(RecordKind::of(KeySet::of(&[Key::Segments, Key::DeviceTraces])), None);
+        let mut of_snapshot = KeySet::default();
+        [Key::Segments, Key::DeviceTraces].map(|key| of_snapshot.insert(key));
+        assert_eq!(RecordKind::of(of_snapshot), None);
     }
 }

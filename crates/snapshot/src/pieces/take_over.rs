@@ -61,7 +61,8 @@ impl Builder {
         for &(frame, fx) in &rows.frames {
             let text = |id| names.string(id, rows, memo);
             let fx = fx.map_or(Some(None), |fx| names.fx(fx, rows, memo).map(Some))?;
-            let frame = Frame { file: text(frame.file)?, name: text(frame.name)?, ..frame };
+            let Frame { file, line, name, fx: _ } = frame;
+            let frame = Frame { file: text(file)?, line, name: text(name)?, fx: None };
             let id = self.frames.intern(frame, fx);
             names.frames.push(id);
         }
@@ -125,13 +126,24 @@ impl Builder {
         events.rename_stacks(stack)?;
         events.rename_contexts(|context| {
             let text = |id: Option<_>| id.map_or(Some(None), |id| names.string(id, rows, memo).map(Some));
+            // Whatever is added has to be translated here, or be the same everywhere.
+            let Context {
+                stream,
+                pool,
+                compile_context,
+                user_metadata,
+                internal_metadata,
+                category,
+                forward_stack,
+            } = context;
             Some(Context {
-                compile_context: text(context.compile_context)?,
-                user_metadata: text(context.user_metadata)?,
-                internal_metadata: text(context.internal_metadata)?,
-                category: text(context.category)?,
-                forward_stack: stack(context.forward_stack)?,
-                ..context
+                stream,
+                pool,
+                compile_context: text(compile_context)?,
+                user_metadata: text(user_metadata)?,
+                internal_metadata: text(internal_metadata)?,
+                category: text(category)?,
+                forward_stack: stack(forward_stack)?,
             })
         })
     }
