@@ -9,11 +9,13 @@
 
 mod nearest;
 pub mod quantity;
+mod quotes;
 mod text;
 mod without_names;
 
 pub use nearest::{did_you_mean, nearest};
 pub use quantity::parse_bytes;
+pub use quotes::{quoted, unquoted};
 pub use text::{
     is_shown_whole, is_unprintable, printable, printable_bytes, printable_lines, printable_whole,
 };

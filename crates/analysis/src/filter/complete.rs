@@ -7,6 +7,7 @@ use super::offers::{self, Offer, Offers, Quotes};
 use super::term::Subject;
 use super::vocabulary::{Name, Vocabulary};
 use super::words;
+use oomscope_units as units;
 use oomscope_units::quantity::{Unit, unit_named};
 use std::ops::Range;
 
@@ -91,7 +92,7 @@ fn plain(caret: &CaretContext<'_>, subject: Subject, vocabulary: &Vocabulary) ->
     // A function that is called like an action is meant only in quotes.
     let lower: Vec<String> = actions.iter().map(|offer| offer.value.to_lowercase()).collect();
     let is_action = |name: &Name| lower.iter().any(|action| begins_with(action, &name.lower));
-    let write = |name: &Name| if is_action(name) { in_quotes(&name.text) } else { quoted(&name.text) };
+    let write = |name: &Name| if is_action(name) { units::quoted(&name.text) } else { quoted(&name.text) };
     let names = names(caret, vocabulary, false).filter(|_| !caret.start.is_empty());
     let names = names.map(|(name, explanation)| caret.offer(write(name), explanation, true));
     let begun = actions.iter().filter(|offer| offer.value.to_lowercase().starts_with(&caret.start));
@@ -125,7 +126,7 @@ fn values(word: &KeyWord, caret: &CaretContext<'_>, vocabulary: &Vocabulary) -> 
             let written = |offer: &Offer| match offer.quotes {
                 Quotes::No => offer.value.clone(),
                 Quotes::WhereNeeded => quoted(&offer.value),
-                Quotes::Yes => in_quotes(&offer.value),
+                Quotes::Yes => units::quoted(&offer.value),
             };
             let all = list(vocabulary).into_iter().map(|offer| (written(&offer), offer.explanation));
             let is_meant = |text: &str| text.to_lowercase().trim_start_matches('"').contains(&caret.start);
@@ -167,12 +168,8 @@ fn units(offered: &[(&str, &str)], units: &'static [Unit], caret: &CaretContext<
 pub fn quoted(text: &str) -> String {
     let needs_quotes = |c: char| c.is_whitespace() || matches!(c, '|' | '"' | ':' | '=' | '<' | '>');
     if text.contains(needs_quotes) || text.starts_with(['-', '!']) || words::is_special(text) {
-        in_quotes(text)
+        units::quoted(text)
     } else {
         text.to_owned()
     }
-}
-
-fn in_quotes(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -6,6 +6,7 @@ use super::keys::{FlagWord, KeyWord};
 use super::term::Subject;
 use super::values::Piece;
 use super::words::{self, operator};
+use oomscope_units as units;
 use oomscope_units::quantity::{Unit, unit_named};
 use std::ops::Range;
 
@@ -198,23 +199,12 @@ impl<'a> Lexer<'a> {
         Piece { text: self.query[start..self.at].to_owned(), range: start..self.at, is_quoted: false }
     }
 
-    /// A text in quotes, in which `\"` and `\\` stand for themselves.
     fn quoted(&mut self) -> Result<Piece, FilterError> {
         let start = self.at;
-        let mut text = String::new();
-        let mut chars = self.rest().char_indices().skip(1).peekable();
-        while let Some((at, c)) = chars.next() {
-            let escaped = chars.next_if(|&(_, next)| c == '\\' && matches!(next, '"' | '\\'));
-            match (c, escaped) {
-                ('"', _) => {
-                    self.at = start + at + 1;
-                    return Ok(Piece { text, range: start..self.at, is_quoted: true });
-                }
-                (_, Some((_, next))) => text.push(next),
-                _ => text.push(c),
-            }
-        }
-        Err(FilterError::new(start..self.query.len(), Problem::UnclosedQuote))
+        let (text, length) = units::unquoted(self.rest())
+            .ok_or_else(|| FilterError::new(start..self.query.len(), Problem::UnclosedQuote))?;
+        self.at += length;
+        Ok(Piece { text, range: start..self.at, is_quoted: true })
     }
 
     fn rest(&self) -> &'a str {

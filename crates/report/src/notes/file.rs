@@ -188,5 +188,5 @@ pub fn written_notes(recording: &str, notes: &[Note]) -> Option<String> {
 
 /// A basic string of TOML. The texts have no control characters.
 fn toml_string(text: &str) -> String {
-    format!("\"{}\"", units::printable_whole(text).replace('\\', "\\\\").replace('"', "\\\""))
+    units::quoted(&units::printable_whole(text))
 }

@@ -1,5 +1,6 @@
 //! From one line to words: `key=value`, or a word alone. Quotes keep spaces.
 
+use oomscope_units as units;
 use std::ops::Range;
 
 /// A word of a line.
@@ -33,34 +34,26 @@ pub(super) fn words(text: &str) -> Result<Vec<Word<'_>>, OpenQuote> {
 
 /// The word that begins at a byte, and its end.
 fn word(text: &str, start: usize) -> Result<(Word<'_>, usize), OpenQuote> {
-    let (mut unquoted, mut quote, mut is_escaped) = (String::new(), None, false);
-    let (mut equals, mut end) = (None, text.len());
-    for (at, c) in text[start..].char_indices().map(|(at, c)| (start + at, c)) {
-        match (quote, c) {
-            _ if is_escaped => {
-                unquoted.push(c);
-                is_escaped = false;
+    let (mut value, mut equals, mut end) = (String::new(), None, start);
+    while let Some(c) = text[end..].chars().next().filter(|c| !c.is_whitespace()) {
+        let at = end;
+        end += c.len_utf8();
+        match c {
+            '"' => {
+                let (inside, length) = units::unquoted(&text[at..]).ok_or(OpenQuote(at))?;
+                value.push_str(&inside);
+                end = at + length;
             }
-            (Some(_), '\\') => is_escaped = true,
-            (Some(_), '"') => quote = None,
-            (None, '"') => quote = Some(at),
-            (None, '=') if equals.is_none() => {
+            '=' if equals.is_none() => {
                 equals = Some(at);
-                unquoted.clear();
+                value.clear();
             }
-            (None, c) if c.is_whitespace() => {
-                end = at;
-                break;
-            }
-            (_, c) => unquoted.push(c),
+            c => value.push(c),
         }
-    }
-    if let Some(at) = quote {
-        return Err(OpenQuote(at));
     }
     let raw = &text[start..end];
     let word = match equals {
-        Some(at) => Word { raw, key: &text[start..at], value: Some(unquoted), range: at + 1..end },
+        Some(at) => Word { raw, key: &text[start..at], value: Some(value), range: at + 1..end },
         None => Word { raw, key: raw, value: None, range: start..end },
     };
     Ok((word, end))
@@ -68,8 +61,6 @@ fn word(text: &str, start: usize) -> Result<(Word<'_>, usize), OpenQuote> {
 
 /// The value as it is written: in quotes where it would end too early without.
 pub(super) fn quoted(value: &str) -> String {
-    if !value.is_empty() && !value.contains(|c: char| c.is_whitespace() || c == '"') {
-        return value.to_owned();
-    }
-    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+    let is_plain = !value.is_empty() && !value.contains(|c: char| c.is_whitespace() || c == '"');
+    if is_plain { value.to_owned() } else { units::quoted(value) }
 }
