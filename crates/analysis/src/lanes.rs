@@ -118,6 +118,10 @@ pub fn structure_lanes(timeline: &Timeline, phases: &Phases) -> Vec<Vec<NamedRan
 
 /// Put each range into the first lane in which it overlaps no other.
 fn place(ranges: Vec<NamedRange>) -> Lanes {
+    debug_assert!(
+        ranges.is_sorted_by_key(|range| range.time_us[0]),
+        "ranges are in the order of their start"
+    );
     let mut out = Lanes::default();
     for range in ranges {
         let is_free =

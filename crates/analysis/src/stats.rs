@@ -9,7 +9,7 @@ use super::text_order::{Line, line_bytes, text_order};
 use foldhash::{HashMap, HashSet};
 use oomscope_model::{Allocation, BlockState, Frame, Moment, PoolKey, Snapshot, StackId, Timeline};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Number of allocations that are listed at the peak, a part of the output format.
 const TOP_ALLOCATIONS: usize = 10;
@@ -287,7 +287,5 @@ fn top_stacks(snapshot: &Snapshot, timeline: &Timeline, live: &[Allocation]) -> 
 }
 
 fn private_pools(timeline: &Timeline) -> Vec<[i64; 2]> {
-    let of_segments = timeline.segments.segments.iter().filter_map(|s| s.pool);
-    let pools: BTreeSet<PoolKey> = of_segments.chain(timeline.events.distinct_pools()).collect();
-    pools.into_iter().filter(|pool| pool.is_private()).map(|PoolKey(a, b)| [a, b]).collect()
+    timeline.pools().into_iter().filter(|pool| pool.is_private()).map(|PoolKey(a, b)| [a, b]).collect()
 }

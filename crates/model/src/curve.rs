@@ -153,7 +153,11 @@ pub struct StepCurve {
 impl StepCurve {
     /// A curve of these changes: the moments ascend, and the first is [`Moment::START`].
     pub fn from_steps(steps: Vec<(Moment, i64)>) -> Self {
-        debug_assert!(steps.windows(2).all(|pair| pair[0].0 < pair[1].0), "moments ascend");
+        debug_assert!(steps.is_sorted_by(|a, b| a.0 < b.0), "moments ascend");
+        debug_assert!(
+            steps.first().is_none_or(|step| step.0 == Moment::START),
+            "the curve begins at the start"
+        );
         Self { steps }
     }
 

@@ -165,6 +165,14 @@ impl Timeline {
         streams.extend(self.segments.segments.iter().filter_map(|s| s.stream));
         streams.into_iter().collect()
     }
+
+    /// Pools of the events and segments, ascending.
+    pub fn pools(&self) -> Vec<PoolKey> {
+        let mut pools = std::collections::BTreeSet::new();
+        pools.extend(self.events.distinct_pools());
+        pools.extend(self.segments.segments.iter().filter_map(|s| s.pool));
+        pools.into_iter().collect()
+    }
 }
 
 /// Whether allocations were recorded.

@@ -95,7 +95,7 @@ struct Keys<'a> {
 impl<'a> Keys<'a> {
     fn new(AllocationSorter { timeline, sites }: AllocationSorter<'a>, by: OrderBy) -> Self {
         let streams = if by == OrderBy::Stream { timeline.streams() } else { Vec::new() };
-        let pools = if by == OrderBy::Pool { pools(timeline) } else { Vec::new() };
+        let pools = if by == OrderBy::Pool { timeline.pools() } else { Vec::new() };
         Self { timeline, sites, by, streams, pools, has_times: timeline.times.has_times() }
     }
 
@@ -124,15 +124,6 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// The pools of a timeline, ascending.
-fn pools(timeline: &Timeline) -> Vec<PoolKey> {
-    let of_segments = timeline.segments.segments.iter().filter_map(|segment| segment.pool);
-    let mut pools: Vec<PoolKey> = of_segments.chain(timeline.events.distinct_pools()).collect();
-    pools.sort_unstable();
-    pools.dedup();
-    pools
-}
-
 /// A signed number as an unsigned one, in the same order.
 fn ascending(signed: i64) -> u64 {
     signed.cast_unsigned() ^ (1 << 63)
@@ -140,6 +131,7 @@ fn ascending(signed: i64) -> u64 {
 
 /// The place of a value in a sorted list, from 1; 0 for `None`.
 fn place<T: Ord>(sorted: &[T], value: Option<T>) -> u64 {
+    debug_assert!(sorted.is_sorted(), "places are those of a sorted list");
     value.map_or(0, |value| sorted.partition_point(|other| *other < value) as u64 + 1)
 }
 

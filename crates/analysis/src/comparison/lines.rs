@@ -58,6 +58,7 @@ fn by_function<'a>(
 
 /// Whether two lines may be the same by what they call.
 fn calls_alike(a: &CodeLine, b: &CodeLine) -> bool {
+    debug_assert!(b.calls.is_sorted(), "calls ascend");
     a.calls.is_empty() || b.calls.is_empty() || a.calls.iter().any(|call| b.calls.binary_search(call).is_ok())
 }
 

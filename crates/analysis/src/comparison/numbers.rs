@@ -14,6 +14,7 @@ const MAX_PAIRS: usize = 1 << 16;
 /// Pairs of lines that are the same, as indexes into two ascending lists. Their order is kept. Of all ways to pair them, it is one
 /// with most pairs and, of these, one with the shortest ways from where the usual shift would put each line.
 pub(super) fn pair_lines(a: &[i64], b: &[i64], fits: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
+    debug_assert!(a.is_sorted() && b.is_sorted(), "lines ascend");
     if MAX_PAIRS < a.len().saturating_mul(b.len()) {
         let equal = |(i, line): (usize, &i64)| Some((i, b.binary_search(line).ok()?));
         return a.iter().enumerate().filter_map(equal).filter(|&(i, j)| fits(i, j)).collect();

@@ -30,8 +30,7 @@ pub(crate) struct Figures {
 }
 
 fn has_private_pools(timeline: &Timeline) -> bool {
-    let of_segments = timeline.segments.segments.iter().filter_map(|segment| segment.pool);
-    timeline.events.distinct_pools().chain(of_segments).any(|pool| pool.is_private())
+    timeline.pools().iter().any(|pool| pool.is_private())
 }
 
 impl Figures {

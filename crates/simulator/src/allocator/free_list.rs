@@ -68,6 +68,7 @@ impl FreeList {
         let at = self.piece_of(&entry);
         let piece = &mut self.pieces[at];
         let place = piece.partition_point(|other| other.is_before(&entry));
+        debug_assert!(piece.get(place) != Some(&entry), "an entry is there once");
         piece.insert(place, entry);
         if PIECE <= piece.len() {
             let mut upper = Vec::with_capacity(PIECE);

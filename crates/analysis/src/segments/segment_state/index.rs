@@ -7,7 +7,6 @@ use super::state::{Basis, SegmentState};
 use super::tiling::{Live, Tiling};
 use super::{end, reserved};
 use oomscope_model::{Anchor, BlockState, DeviceId, Moment, Snapshot, Timeline};
-use std::collections::BTreeSet;
 
 /// The facts that all segment maps of a timeline share. Built once for a timeline.
 #[derive(Debug, Clone)]
@@ -32,14 +31,11 @@ impl SegmentIndex {
         let mut survivors: Vec<(u64, i64)> = blocks.map(|block| (block.addr, block.size)).collect();
         survivors.sort_unstable();
         survivors.dedup_by_key(|block| block.0);
-        let segments = timeline.segments.segments.iter();
-        let pools: BTreeSet<_> =
-            segments.filter_map(|s| s.pool).chain(timeline.events.distinct_pools()).collect();
         Self {
             survivors,
             classes: SegmentClasses::new(snapshot, timeline),
             max_gap_bytes: timeline.reserved.peak().1,
-            has_private_pools: pools.iter().any(|pool| pool.is_private()),
+            has_private_pools: timeline.pools().iter().any(|pool| pool.is_private()),
             split: SplitRule::new(snapshot),
         }
     }

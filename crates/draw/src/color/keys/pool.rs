@@ -3,25 +3,18 @@
 use super::sorted::Sorted;
 use super::{Colored, Key, KeyRow};
 use crate::color::coloring::{ColorBy, ColorKey};
-use crate::color::palette::{Palette, Rgb};
+use crate::color::palette::Rgb;
 use oomscope_model::{PoolKey, Timeline};
 use std::sync::Arc;
 
 pub(super) const KEY: KeyRow = KeyRow {
     by: ColorBy::Pool,
     name: "pool",
-    of: |timeline, _, palette| Arc::new(ByPool::of(timeline, palette)),
+    of: |timeline, _, palette| Arc::new(ByPool(Sorted::new(timeline.pools(), palette))),
 };
 
 #[derive(Debug)]
 struct ByPool(Sorted<PoolKey>);
-
-impl ByPool {
-    fn of(timeline: &Timeline, palette: &Palette) -> Self {
-        let of_segments = timeline.segments.segments.iter().filter_map(|segment| segment.pool);
-        Self(Sorted::new(timeline.events.distinct_pools().chain(of_segments), palette))
-    }
-}
 
 impl Key for ByPool {
     fn class_count(&self) -> usize {
