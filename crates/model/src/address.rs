@@ -32,6 +32,12 @@ impl AddressTable {
         AddrId(id)
     }
 
+    /// Forget all addresses, and keep the room that they had.
+    pub(super) fn clear(&mut self) {
+        self.addresses.clear();
+        self.lookup.clear();
+    }
+
     /// The address of an id.
     #[inline]
     pub(super) fn get(&self, id: AddrId) -> u64 {

@@ -247,6 +247,12 @@ impl TimeColumn {
         self.wide.truncate(rows);
     }
 
+    /// Forget all rows, and keep the room that they had.
+    pub(super) fn clear(&mut self) {
+        self.truncate(0);
+        (self.first_us, self.has_any) = (0, false);
+    }
+
     #[inline]
     pub(super) fn push(&mut self, time_us: Option<i64>) {
         if let Some(time_us) = time_us

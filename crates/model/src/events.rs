@@ -364,6 +364,20 @@ impl EventTable {
         out
     }
 
+    /// Forget all events, and keep the room that they had.
+    pub fn clear(&mut self) {
+        let Self { actions, addrs, addresses, last_addr, sizes, times, stacks, contexts, device_free } = self;
+        actions.clear();
+        addrs.clear();
+        addresses.clear();
+        *last_addr = None;
+        sizes.truncate(0);
+        times.clear();
+        stacks.clear();
+        contexts.truncate(0);
+        device_free.clear();
+    }
+
     /// The events of some ranges as a table of their own. Nothing is copied if they are the whole table and
     /// `is_last` says that no others will be asked for: then this table is left empty.
     pub fn extract(&mut self, ranges: &[std::ops::Range<u32>], is_last: bool) -> Self {

@@ -95,9 +95,11 @@ impl<S: ChunkSource> Feed<S> {
         Self { source, buf: vec![0; PADDING], pos: 0, end: 0, base: 0, finished: false }
     }
 
-    /// A window over what `source` will give, whose first byte has this offset in the pickle.
-    pub(super) fn at(source: S, offset: u64) -> Self {
-        Self { base: offset, ..Self::new(source) }
+    /// A window over what `source` will give, whose first byte has this offset in the pickle. `room` is a window that is
+    /// no longer read, whose memory serves again; it may be empty.
+    pub(super) fn at(source: S, offset: u64, mut room: Vec<u8>) -> Self {
+        room.resize(room.len().max(PADDING), 0);
+        Self { base: offset, buf: room, ..Self::new(source) }
     }
 
     /// Go to the next place at which these bytes stand. Returns false if there is none before an offset.

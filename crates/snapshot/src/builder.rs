@@ -94,6 +94,8 @@ pub struct Builder {
     pub(super) events_before_pieces: usize,
     /// Names of actions that are memo entries of other pieces.
     pub(super) later_actions: LaterActions,
+    /// Of a piece: room for the containers of the next one.
+    pub(super) spent: (Dicts, Lists),
     /// What builders of pieces know, too.
     pub(super) shared: Option<Extent>,
     /// Whether some of that was changed since.

@@ -171,9 +171,11 @@ impl<S: PackedState> States<S> {
         self.packed.truncate(len);
     }
 
-    /// The states in a range, on their own.
-    pub(super) fn part(&self, range: Range<usize>) -> Self {
-        Self { packed: self.packed.get(range).unwrap_or_default().to_vec(), kind: PhantomData }
+    /// The states in a range, on their own, where others were.
+    pub(super) fn part(&self, range: Range<usize>, mut others: Self) -> Self {
+        others.packed.clear();
+        others.packed.extend_from_slice(self.packed.get(range).unwrap_or_default());
+        others
     }
 
     /// All states.

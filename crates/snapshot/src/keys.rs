@@ -240,7 +240,8 @@ mod tests {
             assert!(kind.known().contains(kind.required()));
         }
         let mut of_snapshot = KeySet::default();
-        [Key::Segments, Key::DeviceTraces].map(|key| of_snapshot.insert(key));
+        of_snapshot.insert(Key::Segments);
+        of_snapshot.insert(Key::DeviceTraces);
         assert_eq!(RecordKind::of(of_snapshot), None);
     }
 }

@@ -48,6 +48,8 @@ pub struct PieceDecoder<K> {
     skeletons: Skeletons,
     short_strings: ShortStrings,
     pattern: Vec<u8>,
+    /// The window of the last piece, for the next one.
+    window: Vec<u8>,
 }
 
 impl<K: PieceSink> PieceDecoder<K> {
@@ -62,6 +64,7 @@ impl<K: PieceSink> PieceDecoder<K> {
             skeletons: fork.skeletons.clone(),
             short_strings: ShortStrings::default(),
             pattern: fork.pattern.clone(),
+            window: Vec::new(),
         }
     }
 
@@ -75,13 +78,19 @@ impl<K: PieceSink> PieceDecoder<K> {
         self.hints = hints.len();
     }
 
+    /// Use the memory of a piece that was taken over for the next one.
+    pub fn reuse(&mut self, piece: Piece<K::Rows>) {
+        self.memo.reuse(piece.memo);
+        self.sink.reuse(piece.rows);
+    }
+
     /// Decode from the first item that seems to start at or behind `from` up to the first place between two items at or
     /// behind `until`, or to wherever a piece cannot go on alone. `source` gives the bytes from `from - 1` on.
     ///
     /// `None` if there is no such item, or it cannot be decoded. Then the decoder must not be used again: what it
     /// learned meanwhile may be wrong.
     pub fn decode<S: ChunkSource>(&mut self, source: S, from: u64, until: u64) -> Option<Piece<K::Rows>> {
-        let mut feed = Feed::at(source, from.checked_sub(1)?);
+        let mut feed = Feed::at(source, from.checked_sub(1)?, std::mem::take(&mut self.window));
         if !feed.find(&self.pattern, until).ok()? {
             return None;
         }
@@ -96,6 +105,7 @@ impl<K: PieceSink> PieceDecoder<K> {
         let found = machine.run_piece(start, until);
         let boundary = machine.boundary;
         let mut memo = std::mem::take(&mut machine.memo);
+        self.window = std::mem::take(&mut machine.feed.buf);
         std::mem::swap(&mut machine.runs, &mut self.runs);
         std::mem::swap(&mut machine.skeletons, &mut self.skeletons);
         std::mem::swap(&mut machine.short_strings, &mut self.short_strings);

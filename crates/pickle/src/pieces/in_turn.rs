@@ -42,12 +42,13 @@ impl SeekSource for Bytes<'_> {
 
 /// Pieces of a size, decoded in turn by a few decoders.
 #[derive(Debug)]
-pub struct InTurn<'a, K> {
+pub struct InTurn<'a, K: PieceSink> {
     source: Bytes<'a>,
     piece_bytes: u64,
     decoders: Vec<Option<PieceDecoder<K>>>,
     fork: Option<Fork<K>>,
     hints: Vec<Hint>,
+    spent: Option<Piece<K::Rows>>,
     /// Decoders so far.
     made: usize,
     /// Pieces so far.
@@ -61,8 +62,8 @@ impl<'a, K: PieceSink> InTurn<'a, K> {
     /// Pieces of so many bytes of a source, decoded by so many decoders.
     pub fn new(source: Bytes<'a>, piece_bytes: u64, decoders: usize) -> Self {
         let decoders = (0..decoders).map(|_| None).collect();
-        let (fork, hints) = (None, Vec::new());
-        Self { source, piece_bytes, decoders, fork, hints, made: 0, next: 0, handed_over: 0, begin: 0 }
+        let (fork, hints, spent) = (None, Vec::new(), None);
+        Self { source, piece_bytes, decoders, fork, hints, spent, made: 0, next: 0, handed_over: 0, begin: 0 }
     }
 }
 
@@ -85,6 +86,9 @@ impl<K: PieceSink> Pieces<K> for InTurn<'_, K> {
                 PieceDecoder::new(fork, self.made - 1)
             });
             decoder.learn(&self.hints);
+            if let Some(piece) = self.spent.take() {
+                decoder.reuse(piece);
+            }
             let source = Bytes { at: from as usize - 1, ..self.source };
             if let Some(piece) = decoder.decode(source, from, from + self.piece_bytes) {
                 self.decoders[turn] = Some(decoder);
@@ -96,6 +100,10 @@ impl<K: PieceSink> Pieces<K> for InTurn<'_, K> {
 
     fn learn(&mut self, hints: Vec<Hint>) {
         self.hints.extend(hints);
+    }
+
+    fn give_back(&mut self, piece: Piece<K::Rows>) {
+        self.spent = Some(piece);
     }
 
     fn advance(&mut self, _offset: u64) {}

@@ -29,6 +29,9 @@ pub trait Pieces<K: PieceSink> {
     /// Pieces that begin from now on may need these.
     fn learn(&mut self, hints: Vec<Hint>);
 
+    /// A piece was taken over. Its memory may serve another one.
+    fn give_back(&mut self, piece: Piece<K::Rows>);
+
     /// The pickle is decoded up to an offset.
     fn advance(&mut self, offset: u64);
 }
@@ -68,7 +71,7 @@ impl<S: SeekSource, K: PieceSink> Machine<'_, S, K, Memo> {
         }
         let (mut names, mut hints_left) = (Vec::new(), MAX_HINTS);
         let mut looked_at = self.memo.written();
-        while let Some(piece) = pieces.next() {
+        while let Some(mut piece) = pieces.next() {
             let is_gap = self.feed.offset() < piece.start;
             if let Some(root) = self.run_until(piece.start)? {
                 return Ok(root);
@@ -81,9 +84,10 @@ impl<S: SeekSource, K: PieceSink> Machine<'_, S, K, Memo> {
                 pieces.learn(hints);
             }
             // A piece that does not start where an item starts was guessed wrong, and so may be all others.
-            if !self.take_over(piece, &mut names)? {
+            if !self.take_over(&mut piece, &mut names)? {
                 break;
             }
+            pieces.give_back(piece);
             pieces.advance(self.feed.offset());
         }
         loop {
@@ -113,12 +117,17 @@ impl<S: SeekSource, K: PieceSink> Machine<'_, S, K, Memo> {
     }
 
     /// Take a piece over, if it starts here and its list can go on with it. Returns whether it did.
-    fn take_over(&mut self, piece: Piece<K::Rows>, names: &mut Vec<K::Names>) -> Result<bool, ErrorKind> {
+    fn take_over(
+        &mut self,
+        piece: &mut Piece<K::Rows>,
+        names: &mut Vec<K::Names>,
+    ) -> Result<bool, ErrorKind> {
         let Piece { start, end, decoder, memo, reach, is_in_batch, waiting, rows } = piece;
+        let (start, end, decoder) = (*start, *end, *decoder);
         let list = self.open_list().filter(|_| self.feed.offset() == start);
         let (Some(list), Some(&mark)) = (list, self.marks.last()) else { return Ok(false) };
         let is_memo_as_forked = self.memo.next_is_new() && self.memo.replacements() == 0;
-        let has_entries = reach < self.memo.written() as i64;
+        let has_entries = *reach < self.memo.written() as i64;
         if !is_memo_as_forked || !has_entries || !self.sink.can_take_over(list, &self.stack[mark..]) {
             return Ok(false);
         }
@@ -128,20 +137,20 @@ impl<S: SeekSource, K: PieceSink> Machine<'_, S, K, Memo> {
         let names = &mut names[decoder];
         self.op_start = start;
         // Items wait on the stack for as long as they would without pieces: damage may still change their fate.
-        if K::has_appended(&rows) {
+        if K::has_appended(rows) {
             self.sink.extend_list(list, &self.stack[mark..])?;
             self.stack.truncate(mark);
         }
-        self.sink.name_values(&rows, names)?;
+        self.sink.name_values(rows, names)?;
         let sink = &*self.sink;
-        let renamed = |packed| sink.renamed(Value::unpack(packed)?, &rows, names)?.pack();
-        self.memo.append(&memo, renamed).ok_or(ErrorKind::NotAlone)?;
-        for value in waiting {
-            self.stack.push(sink.renamed(value, &rows, names).ok_or(ErrorKind::NotAlone)?);
+        let renamed = |packed| sink.renamed(Value::unpack(packed)?, rows, names)?.pack();
+        self.memo.append(memo, renamed).ok_or(ErrorKind::NotAlone)?;
+        for &value in &*waiting {
+            self.stack.push(sink.renamed(value, rows, names).ok_or(ErrorKind::NotAlone)?);
         }
         let memo = &self.memo;
         self.sink.take_over(list, rows, names, |index| memo.get(u64::from(index)))?;
-        if !is_in_batch {
+        if !*is_in_batch {
             self.marks.pop();
         }
         self.feed.jump(end);

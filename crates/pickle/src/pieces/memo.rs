@@ -30,6 +30,11 @@ impl PieceMemo {
         self.hints.push((index, value));
     }
 
+    /// Use the room of the entries of another piece.
+    pub(super) fn reuse(&mut self, own: Vec<u32>) {
+        self.own = own;
+    }
+
     /// Forget the entries of the last piece.
     pub(super) fn start(&mut self) {
         self.own.clear();

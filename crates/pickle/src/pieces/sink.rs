@@ -52,8 +52,11 @@ pub trait PieceSink: Sink + Sized {
     fn take_over(
         &mut self,
         list: Handle,
-        rows: Self::Rows,
+        rows: &mut Self::Rows,
         names: &mut Self::Names,
         memo: impl Fn(u32) -> Option<Value>,
     ) -> Result<(), ErrorKind>;
+
+    /// Use the memory of a piece that was taken over for the next one.
+    fn reuse(&mut self, rows: Self::Rows);
 }

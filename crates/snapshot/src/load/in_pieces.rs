@@ -79,17 +79,19 @@ fn pool() -> Option<&'static ThreadPool> {
 }
 
 /// The state that all threads share.
-struct Shared<'f, K> {
+struct Shared<'f, K: PieceSink> {
     file: &'f File,
     progress: &'f Progress,
     is_stopped: AtomicBool,
     state: Mutex<State<K>>,
 }
 
-struct State<K> {
+struct State<K: PieceSink> {
     fork: Option<Fork<K>>,
     idle: Vec<PieceDecoder<K>>,
     hints: Vec<Hint>,
+    /// Pieces that were taken over, whose memory serves the next ones.
+    spent: Vec<Piece<K::Rows>>,
     decoders: usize,
     /// The piece that is decoded next. A decoder takes pieces in their order.
     next: usize,
@@ -97,9 +99,10 @@ struct State<K> {
     cuts: Vec<u64>,
 }
 
-impl<K> Default for State<K> {
+impl<K: PieceSink> Default for State<K> {
     fn default() -> Self {
-        Self { fork: None, idle: Vec::new(), hints: Vec::new(), decoders: 0, next: 0, cuts: Vec::new() }
+        let (idle, hints, spent, cuts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { fork: None, idle, hints, spent, decoders: 0, next: 0, cuts }
     }
 }
 
@@ -136,6 +139,9 @@ impl<K: PieceSink> State<K> {
             PieceDecoder::new(self.fork.as_mut()?, self.decoders - 1)
         };
         decoder.learn(&self.hints);
+        if let Some(piece) = self.spent.pop() {
+            decoder.reuse(piece);
+        }
         Some(decoder)
     }
 }
@@ -233,6 +239,10 @@ where
         if !hints.is_empty() {
             self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).hints.extend(hints);
         }
+    }
+
+    fn give_back(&mut self, piece: Piece<K::Rows>) {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).spent.push(piece);
     }
 
     fn advance(&mut self, offset: u64) {

@@ -69,10 +69,14 @@ impl PieceSink for Builder {
     fn take_over(
         &mut self,
         list: Handle,
-        rows: Rows,
+        rows: &mut Rows,
         names: &mut Names,
         memo: impl Fn(u32) -> Option<Value>,
     ) -> Result<(), ErrorKind> {
         self.take_events_over(list, rows, names, memo)
+    }
+
+    fn reuse(&mut self, rows: Rows) {
+        self.reuse_rows(rows);
     }
 }

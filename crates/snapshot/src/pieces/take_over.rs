@@ -28,7 +28,7 @@ impl Builder {
     pub(super) fn take_events_over(
         &mut self,
         list: Handle,
-        mut rows: Rows,
+        rows: &mut Rows,
         names: &mut Names,
         memo: impl Fn(u32) -> Option<Value>,
     ) -> Result<(), ErrorKind> {
@@ -37,11 +37,12 @@ impl Builder {
             return Err(ErrorKind::NotAlone);
         }
         let mut events = std::mem::take(&mut rows.events);
-        self.take_containers_over(&rows, names, &memo)
-            .and_then(|()| self.rename_events(&mut events, &rows, names, &memo))
+        self.take_containers_over(rows, names, &memo)
+            .and_then(|()| self.rename_events(&mut events, rows, names, &memo))
             .ok_or(ErrorKind::NotAlone)?;
         self.events.append(&events);
-        self.notes.add(&rows.notes, |key| names.string(key, &rows, &memo));
+        rows.events = events;
+        self.notes.add(&rows.notes, |key| names.string(key, rows, &memo));
         if rows.appended != 0 {
             let ListState::Records(at) = self.lists.get(list) else { return Err(ErrorKind::NotAlone) };
             let appended = first as u32..first as u32 + rows.appended;
