@@ -21,6 +21,16 @@ pub struct Fork<K> {
 impl<K: PieceSink> Fork<K> {
     /// The state of `machine`, if it is between two items of a list that may be decoded in pieces.
     pub(super) fn of<S: ChunkSource>(machine: &mut Machine<'_, S, K, Memo>) -> Option<Self> {
+        Some(Self {
+            pattern: Self::pattern(machine)?,
+            memo: machine.memo.clone(),
+            skeletons: machine.skeletons.clone(),
+            sink: machine.sink.fork(),
+        })
+    }
+
+    /// The bytes by which pieces find an item; `None` where there can be no fork.
+    pub(super) fn pattern<S: ChunkSource>(machine: &Machine<'_, S, K, Memo>) -> Option<Vec<u8>> {
         let list = machine.open_list()?;
         if !machine.memo.next_is_new() || machine.memo.replacements() != 0 {
             return None;
@@ -32,12 +42,7 @@ impl<K: PieceSink> Fork<K> {
         let key = machine.skeletons.first_key(|shape| sink.is_shape_of_items(shape))?;
         let mut pattern = vec![opcode::SETITEMS, opcode::EMPTY_DICT, opcode::MEMOIZE, opcode::MARK];
         pattern.extend(key);
-        Some(Self {
-            memo: machine.memo.clone(),
-            skeletons: machine.skeletons.clone(),
-            sink: machine.sink.fork(),
-            pattern,
-        })
+        Some(pattern)
     }
 
     pub(super) fn piece_memo(&self) -> PieceMemo {

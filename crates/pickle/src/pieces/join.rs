@@ -20,6 +20,11 @@ const MAX_STEPS: usize = 10_000;
 
 /// Where pieces come from.
 pub trait Pieces<K: PieceSink> {
+    /// Pieces could be decoded from this offset on. The whole is decoded up to the offset that is returned, before they are.
+    fn alone(&mut self, offset: u64) -> u64 {
+        offset
+    }
+
     /// Pieces can be decoded, from this offset on.
     fn begin(&mut self, fork: Fork<K>, offset: u64);
 
@@ -55,6 +60,7 @@ pub fn decode_in_pieces<S: SeekSource, K: PieceSink>(
 impl<S: SeekSource, K: PieceSink> Machine<'_, S, K, Memo> {
     fn run_with(&mut self, pieces: &mut impl Pieces<K>) -> Result<Value, ErrorKind> {
         let mut steps_left = MAX_STEPS;
+        let mut alone_until = None;
         loop {
             // Near a place for a fork, opcode by opcode up to the end of an item.
             let is_near = 0 < steps_left && self.is_in_list_of_items();
@@ -64,6 +70,13 @@ impl<S: SeekSource, K: PieceSink> Machine<'_, S, K, Memo> {
                 return Ok(root);
             }
             pieces.advance(self.feed.offset());
+            if alone_until.is_none() && Fork::pattern(self).is_some() {
+                let until = pieces.alone(self.feed.offset());
+                alone_until = Some(until);
+                if let Some(root) = self.run_until(until)? {
+                    return Ok(root);
+                }
+            }
             if let Some(fork) = Fork::of(self) {
                 pieces.begin(fork, self.feed.offset());
                 break;

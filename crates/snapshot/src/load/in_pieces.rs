@@ -27,6 +27,14 @@ const PIECE_BYTES: std::ops::RangeInclusive<u64> = 1 << 20..=8 << 20;
 /// Pieces for each thread, so that no thread is left waiting for the last one of another.
 const PIECES_PER_THREAD: u64 = 8;
 
+/// The part of the file that is decoded alone before there are pieces, to see whether these are faster: a 64th, within bounds
+/// between which a rate can be measured and little is lost.
+const ALONE_SHARE: u64 = 64;
+const ALONE_BYTES: std::ops::RangeInclusive<u64> = 512 << 10..=4 << 20;
+
+/// Pieces that are taken over before their rate is compared.
+const TRIED_PIECES: usize = 6;
+
 /// Pieces that may be under way beyond one for each thread.
 const PIECES_AHEAD: usize = 2;
 
@@ -146,6 +154,11 @@ impl<K: PieceSink> State<K> {
     }
 }
 
+/// Bytes per second since an instant.
+fn rate(bytes: u64, since: Instant) -> f64 {
+    bytes as f64 / since.elapsed().as_secs_f64().max(1e-9)
+}
+
 /// A piece with its number; none if it could not be decoded.
 type Found<K> = (usize, Option<Piece<<K as PieceSink>::Rows>>);
 
@@ -162,6 +175,11 @@ struct PoolPieces<'p, 's, 'f, K: PieceSink> {
     found: BTreeMap<usize, Option<Piece<K::Rows>>>,
     /// How long nothing could be done but wait for pieces.
     waited: Duration,
+    /// Where and when decoding alone began; then its rate, in bytes per second.
+    alone: Option<(u64, Instant)>,
+    alone_rate: f64,
+    /// The end and the time of the first piece.
+    first: Option<(u64, Instant)>,
     channel: (SyncSender<Found<K>>, Receiver<Found<K>>),
 }
 
@@ -169,8 +187,32 @@ impl<'p, 's, 'f, K: PieceSink> PoolPieces<'p, 's, 'f, K> {
     fn new(scope: &'p Scope<'s>, shared: Arc<Shared<'f, K>>, bytes: u64, threads: usize) -> Self {
         // Room for all that are under way, so that no thread of the pool waits here.
         let (found, channel) = (BTreeMap::new(), sync_channel(threads + PIECES_AHEAD));
-        let (count, started, handed_over, waited) = (0, 0, 0, Duration::ZERO);
-        Self { scope, shared, bytes, threads, count, started, handed_over, found, waited, channel }
+        Self {
+            scope,
+            shared,
+            bytes,
+            threads,
+            count: 0,
+            started: 0,
+            handed_over: 0,
+            found,
+            waited: Duration::ZERO,
+            alone: None,
+            alone_rate: 0.0,
+            first: None,
+            channel,
+        }
+    }
+
+    /// Whether pieces turn out to be slower than one thread alone: where another program keeps a core or the memory busy.
+    fn is_slower(&mut self, piece: &Piece<K::Rows>) -> bool {
+        let (from, start) = *self.first.get_or_insert_with(|| (piece.end, Instant::now()));
+        if self.handed_over != TRIED_PIECES {
+            return false;
+        }
+        let rate = rate(piece.end.saturating_sub(from), start);
+        log::debug!("{:.0} MB/s alone, {:.0} in pieces", self.alone_rate / 1e6, rate / 1e6);
+        rate < self.alone_rate
     }
 
     /// The most pieces that are decoded or wait at a time.
@@ -201,7 +243,16 @@ impl<'f: 's, 's, K: PieceSink + Send + 's> Pieces<K> for PoolPieces<'_, 's, 'f, 
 where
     K::Rows: Send,
 {
+    fn alone(&mut self, offset: u64) -> u64 {
+        self.alone = Some((offset, Instant::now()));
+        let share = self.bytes.saturating_sub(offset) / ALONE_SHARE;
+        offset + share.clamp(*ALONE_BYTES.start(), *ALONE_BYTES.end())
+    }
+
     fn begin(&mut self, fork: Fork<K>, offset: u64) {
+        if let Some((from, start)) = self.alone {
+            self.alone_rate = rate(offset.saturating_sub(from), start);
+        }
         let left = self.bytes.saturating_sub(offset);
         let share = left / (self.threads as u64 * PIECES_PER_THREAD);
         let size = share.min(BYTES_UNDER_WAY / self.under_way() as u64);
@@ -228,6 +279,10 @@ where
             let piece = self.found.remove(&self.handed_over);
             self.handed_over += 1;
             if let Some(piece) = piece.flatten() {
+                if self.is_slower(&piece) {
+                    self.shared.is_stopped.store(true, Ordering::Relaxed);
+                    return None;
+                }
                 self.start_more();
                 return Some(piece);
             }
