@@ -8,18 +8,19 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use oomscope_analysis::{Attribution, UserRules};
 use oomscope_diagnosis::{DiagnosisRequest, diagnose};
-use oomscope_model::Snapshot;
+use oomscope_model::{Recording, Snapshot};
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::Duration;
 
-fn measure(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
-    let Some(timeline) = snapshot.main_timeline() else { return };
+fn measure(c: &mut Criterion, name: &str, snapshot: &Arc<Snapshot>) {
+    let Some(recording) = Recording::main(snapshot) else { return };
     let mut group = c.benchmark_group(name);
     group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
     group.bench_function("diagnose", |b| {
         b.iter(|| {
-            let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
-            black_box(diagnose(snapshot, timeline, &attribution, DiagnosisRequest::default()))
+            let attribution = Attribution::of(&recording, &UserRules::default());
+            black_box(diagnose(&recording, &attribution, DiagnosisRequest::default()))
         });
     });
     group.finish();

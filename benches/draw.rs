@@ -42,7 +42,7 @@ fn pictures(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
 
 fn all(c: &mut Criterion) {
     pictures(c, "picture/sample", &read(&sample("gpt_oom_forward.pickle")));
-    pictures(c, "picture/50,000 live", &many_live());
+    pictures(c, "picture/50,000 live", many_live().snapshot());
     if let Some(path) = large_file() {
         pictures(c, "picture/large", &read(&path));
     }

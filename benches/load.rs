@@ -11,7 +11,7 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use oomscope_analysis::device_stats;
 use oomscope_benches::{large_file, read, sample};
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Moment, Recording, Timeline};
 use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
@@ -46,21 +46,21 @@ fn moments(timeline: &Timeline) -> impl Iterator<Item = Moment> + use<> {
 fn questions(c: &mut Criterion) {
     let path = large_file().unwrap_or_else(|| sample("gpt_oom_forward.pickle"));
     let snapshot = read(&path);
-    let Some(timeline) = snapshot.main_timeline() else { return };
+    let Some(recording) = Recording::main(&snapshot) else { return };
     let mut group = c.benchmark_group("questions");
-    let mut at = moments(timeline);
+    let mut at = moments(&recording);
     group.bench_function("live_at", |b| {
-        b.iter(|| at.next().map(|moment| timeline.lifetimes.live_at(black_box(moment)).count()));
+        b.iter(|| at.next().map(|moment| recording.lifetimes.live_at(black_box(moment)).count()));
     });
-    let mut at = moments(timeline);
+    let mut at = moments(&recording);
     group.bench_function("ranges_at", |b| {
-        b.iter(|| at.next().map(|moment| timeline.ranges.live_at(black_box(moment)).count()));
+        b.iter(|| at.next().map(|moment| recording.ranges.live_at(black_box(moment)).count()));
     });
     group.bench_function("peak_of_a_half", |b| {
-        let half = timeline.moments() / 4..timeline.moments() * 3 / 4;
-        b.iter(|| timeline.active.peak_in(black_box(half.clone())));
+        let half = recording.moments() / 4..recording.moments() * 3 / 4;
+        b.iter(|| recording.active.peak_in(black_box(half.clone())));
     });
-    group.bench_function("device_stats", |b| b.iter(|| device_stats(&snapshot, black_box(timeline))));
+    group.bench_function("device_stats", |b| b.iter(|| device_stats(black_box(&recording))));
     group.finish();
 }
 

@@ -8,13 +8,14 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use oomscope_analysis::SegmentIndex;
 use oomscope_model::{
-    Action, Anchor, DeviceId, Event, EventTable, Moment, PoolKey, SegmentTable, Snapshot, Timeline,
-    TimelineInput,
+    Action, Anchor, DeviceId, Event, EventTable, Moment, PoolKey, Recording, SegmentTable, Snapshot,
+    Timeline, TimelineInput,
 };
 use oomscope_snapshot::load::{Input, Progress, load};
 use std::hint::black_box;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The variable that names a large file.
 const LARGE_FILE: &str = "OOMSCOPE_BENCH_FILE";
@@ -63,23 +64,23 @@ fn crowded() -> Timeline {
     Timeline::build(TimelineInput { device: DeviceId(0), events, segments, anchor: Anchor::TraceOnly })
 }
 
-fn steps(c: &mut Criterion, name: &str, snapshot: &Snapshot, timeline: &Timeline) {
-    let index = SegmentIndex::new(snapshot, timeline);
-    let n = timeline.moments() as u64;
+fn steps(c: &mut Criterion, name: &str, recording: &Recording) {
+    let index = SegmentIndex::new(recording);
+    let n = recording.moments() as u64;
     let mut random = Random(2);
     let mut group = c.benchmark_group(name);
     group.bench_function("step", |b| {
         b.iter(|| {
             let moment = Moment((n / 2 + random.below(n - n / 2)) as u32);
-            index.at(timeline, black_box(moment))
+            index.at(recording, black_box(moment))
         });
     });
-    group.bench_function("end", |b| b.iter(|| index.at(timeline, black_box(Moment(n as u32 - 1)))));
+    group.bench_function("end", |b| b.iter(|| index.at(recording, black_box(Moment(n as u32 - 1)))));
     group.finish();
 }
 
 fn synthetic(c: &mut Criterion) {
-    steps(c, "crowded", &Snapshot::default(), &crowded());
+    steps(c, "crowded", &Recording::only(Snapshot::default(), crowded()));
 }
 
 fn file(c: &mut Criterion) {
@@ -90,8 +91,8 @@ fn file(c: &mut Criterion) {
     };
     let loaded = load(&Input::File(path), &Progress::default());
     let snapshot = loaded.unwrap_or_else(|error| panic!("{error}"));
-    if let Some(timeline) = snapshot.main_timeline() {
-        steps(c, "file", &snapshot, timeline);
+    if let Some(recording) = Recording::main(&Arc::new(snapshot)) {
+        steps(c, "file", &recording);
     }
 }
 

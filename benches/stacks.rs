@@ -10,9 +10,10 @@ use oomscope_analysis::{
     CallTree, Clock, Direction, FrameNames, Measure, NodeIx, SiteTable, TreeOptions, stack_totals,
 };
 use oomscope_draw::{FlameOrder, FlameView, flame_layout};
-use oomscope_model::{Frame, FrameId, Moment, Snapshot, StackId};
+use oomscope_model::{Frame, FrameId, Moment, Recording, Snapshot, StackId};
 use std::hint::black_box;
 use std::io::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Different stacks, their frames, and how many different frames there are.
@@ -21,7 +22,7 @@ const DEPTH: usize = 60;
 const FRAMES: u64 = 5_000;
 
 /// The history with most blocks, with far more stacks than programs have.
-fn many_stacks() -> Snapshot {
+fn many_stacks() -> Arc<Snapshot> {
     let mut random = oomscope_benches::Random::default();
     let mut snapshot = Snapshot::default();
     let (file, _) = snapshot.strings.intern(b"/home/me/train.py");
@@ -41,11 +42,11 @@ fn many_stacks() -> Snapshot {
         })
         .collect();
     snapshot.timelines.push(oomscope_benches::many_live_with(|i| stacks[i % stacks.len()]));
-    snapshot
+    Arc::new(snapshot)
 }
 
-fn measure(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
-    let Some(timeline) = snapshot.main_timeline() else { return };
+fn measure(c: &mut Criterion, name: &str, snapshot: &Arc<Snapshot>) {
+    let Some(recording) = Recording::main(snapshot) else { return };
     let mut group = c.benchmark_group(name);
     group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
     group.bench_function("names", |b| b.iter(|| black_box(FrameNames::new(snapshot))));
@@ -60,13 +61,13 @@ fn measure(c: &mut Criterion, name: &str, snapshot: &Snapshot) {
     }
     let tree = CallTree::build(snapshot, &names, TreeOptions::default());
     let sites = SiteTable::new(snapshot, &names);
-    let (clock, last) = (Clock::of(timeline), timeline.moments() as u32 - 1);
+    let (clock, last) = (Clock::of(&recording), recording.moments() as u32 - 1);
     let weigh = |measure| {
-        let totals = stack_totals(snapshot, timeline, clock, measure, |_| true);
+        let totals = stack_totals(&recording, clock, measure, |_| true);
         let weights = tree.inclusive(totals.weights());
         (sites.rows(&totals, |_| true), weights)
     };
-    let peak = timeline.active.peak().0;
+    let peak = recording.active.peak().0;
     group.bench_function("step/live", |b| b.iter(|| black_box(weigh(Measure::Live { at: peak }))));
     let all = (Moment::START, Moment(last));
     group.bench_function("step/allocated", |b| {

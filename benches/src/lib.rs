@@ -1,11 +1,13 @@
 //! What benches share: files, and a history that is harder than recorded ones.
 
 use oomscope_model::{
-    Action, Anchor, DeviceId, Event, EventTable, SegmentTable, Snapshot, StackId, Timeline, TimelineInput,
+    Action, Anchor, DeviceId, Event, EventTable, Recording, SegmentTable, Snapshot, StackId, Timeline,
+    TimelineInput,
 };
 use oomscope_snapshot::load::{Input, Progress, load};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The variable that names a large file.
 const LARGE_FILE: &str = "OOMSCOPE_BENCH_FILE";
@@ -16,9 +18,9 @@ pub fn sample(name: &str) -> PathBuf {
 }
 
 /// Load a file, which must be whole.
-pub fn read(path: &Path) -> Snapshot {
+pub fn read(path: &Path) -> Arc<Snapshot> {
     let loaded = load(&Input::File(path.to_owned()), &Progress::default());
-    loaded.unwrap_or_else(|error| panic!("{error}"))
+    Arc::new(loaded.unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// The large file that the user names; says so where there is none.
@@ -51,8 +53,8 @@ impl Random {
 }
 
 /// A million events with 50,000 allocations live at once, of all sizes and lifetimes.
-pub fn many_live() -> Snapshot {
-    Snapshot { timelines: vec![many_live_with(|_| StackId::EMPTY)], ..Snapshot::default() }
+pub fn many_live() -> Recording {
+    Recording::only(Snapshot::default(), many_live_with(|_| StackId::EMPTY))
 }
 
 /// The same with a stack for every event.

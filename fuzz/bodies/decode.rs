@@ -3,6 +3,7 @@
 use super::questions;
 use oomscope_pickle as pickle;
 use oomscope_snapshot::Builder;
+use std::sync::Arc;
 
 pub(crate) fn body(bytes: &[u8]) {
     let mut builder = Builder::default();
@@ -10,7 +11,7 @@ pub(crate) fn body(bytes: &[u8]) {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(decoded) => match builder.finish(decoded) {
             Err(error) => assert!(!error.to_string().is_empty()),
-            Ok(snapshot) => questions::ask(&snapshot),
+            Ok(snapshot) => questions::ask(&Arc::new(snapshot)),
         },
     }
 }

@@ -3,13 +3,14 @@
 use super::choices::Choices;
 use super::{made_up, questions};
 use oomscope_analysis::{Attribution, UserRules, lanes, structure_lanes};
+use oomscope_model::Recording;
 
 pub(crate) fn body(bytes: &[u8]) {
     let snapshot = made_up::snapshot(&mut Choices::new(bytes));
     questions::ask(&snapshot);
-    for timeline in &snapshot.timelines {
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        lanes(&snapshot, timeline);
-        structure_lanes(timeline, &attribution.phases);
+    for recording in Recording::all(&snapshot) {
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        lanes(&recording);
+        structure_lanes(&recording, &attribution.phases);
     }
 }

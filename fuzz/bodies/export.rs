@@ -5,7 +5,7 @@ use super::made_up;
 use oomscope_analysis::{Attribution, UserRules};
 use oomscope_export::cut::{CutOptions, DeviceRange, cut};
 use oomscope_export::interchange::{Content, FORMATS, Portion, Progress, Selection, TABLES};
-use oomscope_model::Snapshot;
+use oomscope_model::{Recording, Snapshot};
 use oomscope_pickle as pickle;
 use oomscope_snapshot::Builder;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ pub(crate) fn body(bytes: &[u8]) {
     let ends = [choices.byte(), choices.byte()].map(u32::from);
     let redacts = choices.once_in(2);
     let snapshot = made_up::snapshot(choices);
-    let portion = |timeline| {
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let whole = Portion::whole(timeline, Arc::new(attribution));
+    let portion = |recording: Recording| {
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        let whole = Portion::whole(recording, Arc::new(attribution));
         if redacts { whole.within(ends) } else { whole }
     };
-    let selection = Selection::new(&snapshot, snapshot.timelines.iter().map(portion).collect());
+    let selection = Selection::new(&snapshot, Recording::all(&snapshot).map(portion).collect());
     for format in FORMATS {
         let mut out = Vec::new();
         let mut report = |_| {};
@@ -39,9 +39,14 @@ pub(crate) fn body(bytes: &[u8]) {
 }
 
 /// The recording as a snapshot again: it loads, with the same number of events.
-fn check_cut(snapshot: &Snapshot, options: CutOptions) {
-    let whole = |timeline| DeviceRange { timeline, events: 0..timeline.events.len() as u32, matches: None };
-    let all = cut(snapshot, snapshot.timelines.iter().map(whole).collect(), options);
+fn check_cut(snapshot: &Arc<Snapshot>, options: CutOptions) {
+    let whole = |recording: Recording| DeviceRange {
+        events: 0..recording.events.len() as u32,
+        recording,
+        matches: None,
+    };
+    let ranges: Vec<DeviceRange> = Recording::all(snapshot).map(whole).collect();
+    let all = cut(snapshot, &ranges, options);
     let mut out = Vec::new();
     all.write(&mut out).expect("memory can be written");
     let mut builder = Builder::default();

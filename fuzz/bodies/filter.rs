@@ -5,30 +5,29 @@ use oomscope_analysis::UserRules;
 use oomscope_analysis::filter::{
     EventQuery, EventSearch, Filter, FilterError, Prepared, Subject, Vocabulary, complete,
 };
-use oomscope_model::{Moment, Snapshot};
+use oomscope_model::{Moment, Recording};
 use std::sync::OnceLock;
 
 pub(crate) fn body(bytes: &[u8]) {
-    static SNAPSHOT: OnceLock<(Snapshot, Vocabulary)> = OnceLock::new();
+    static RECORDING: OnceLock<(Recording, Vocabulary)> = OnceLock::new();
     let text = String::from_utf8_lossy(bytes);
-    let (snapshot, vocabulary) = SNAPSHOT.get_or_init(|| {
-        let snapshot = made_up::ordinary();
-        let vocabulary = Vocabulary::new(&snapshot, &snapshot.timelines[0]);
-        (snapshot, vocabulary)
+    let (recording, vocabulary) = RECORDING.get_or_init(|| {
+        let recording = made_up::ordinary();
+        let vocabulary = Vocabulary::new(&recording);
+        (recording, vocabulary)
     });
-    let timeline = &snapshot.timelines[0];
     match Filter::parse(&text) {
         Ok(filter) => {
-            let prepared = Prepared::new(&filter, snapshot, timeline, &UserRules::default());
-            let found = prepared.matches(timeline, Moment(timeline.events.len() as u32 / 2));
-            assert!(found.count() <= timeline.lifetimes.len());
+            let prepared = Prepared::new(&filter, recording, &UserRules::default());
+            let found = prepared.matches(recording, Moment(recording.events.len() as u32 / 2));
+            assert!(found.count() <= recording.lifetimes.len());
             assert!(prepared.notes().iter().all(|note| !note.is_empty()));
         }
         Err(error) => check(&error, &text),
     }
     match EventQuery::parse(&text) {
         Ok(query) => {
-            EventSearch::new(&query, snapshot, timeline).matches(timeline, None);
+            EventSearch::new(&query, recording).matches(recording, None);
         }
         Err(error) => check(&error, &text),
     }

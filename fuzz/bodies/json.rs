@@ -3,6 +3,7 @@
 use super::questions;
 use oomscope_snapshot::Builder;
 use oomscope_snapshot::json;
+use std::sync::Arc;
 
 pub(crate) fn body(bytes: &[u8]) {
     read(bytes);
@@ -15,7 +16,7 @@ fn read(bytes: &[u8]) {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(decoded) => match builder.finish(decoded) {
             Err(error) => assert!(!error.to_string().is_empty()),
-            Ok(snapshot) => questions::ask(&snapshot),
+            Ok(snapshot) => questions::ask(&Arc::new(snapshot)),
         },
     }
 }

@@ -2,11 +2,12 @@
 
 use super::questions;
 use oomscope_snapshot::load::{LoadError, Progress, load_from};
+use std::sync::Arc;
 
 pub(crate) fn body(bytes: &[u8]) {
     match load_from(bytes, "fuzz", &Progress::default()) {
         Err(LoadError::Internal { message, .. }) => panic!("{message}"),
         Err(error) => assert!(!error.to_string().is_empty()),
-        Ok(snapshot) => questions::ask(&snapshot),
+        Ok(snapshot) => questions::ask(&Arc::new(snapshot)),
     }
 }

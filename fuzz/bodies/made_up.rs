@@ -1,10 +1,11 @@
 //! Recordings that choices make up: mostly what an allocator does, with events and segments among it that none writes.
 
 use super::choices::Choices;
-use oomscope_model::Snapshot;
+use oomscope_model::{Recording, Snapshot};
 use oomscope_snapshot::Builder;
 use oomscope_snapshot::json;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 const BASE: u64 = 0x7f00_0000_0000;
 const ROOM_BYTES: u64 = 256 << 20;
@@ -52,22 +53,23 @@ const NAMES: [&str; 8] = [
 ];
 
 /// A recording that choices make up.
-pub(crate) fn snapshot(choices: &mut Choices<'_>) -> Snapshot {
+pub(crate) fn snapshot(choices: &mut Choices<'_>) -> Arc<Snapshot> {
     let text = Writer::write(choices);
     let mut builder = Builder::default();
     let decoded = json::decode(text.as_bytes(), &mut builder).expect("it is JSON");
     assert!(decoded.damage.is_none(), "{:?}", decoded.damage);
-    builder.finish(decoded).expect("it is a snapshot")
+    Arc::new(builder.finish(decoded).expect("it is a snapshot"))
 }
 
 /// Always the same recording, of one device and some hundred events.
-pub(crate) fn ordinary() -> Snapshot {
+pub(crate) fn ordinary() -> Recording {
     let mut state = 1u32;
     let bytes = std::iter::repeat_with(|| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 24) as u8
     });
-    snapshot(&mut Choices::new(&bytes.take(1500).collect::<Vec<_>>()))
+    let snapshot = snapshot(&mut Choices::new(&bytes.take(1500).collect::<Vec<_>>()));
+    Recording::all(&snapshot).next().expect("it has a device")
 }
 
 /// A segment with the allocations in it, as address and size.

@@ -26,7 +26,7 @@ pub(crate) fn body(bytes: &[u8]) {
     let size = [(); 2].map(|()| f32::from(1 + choices.short() % 400));
     let scale = choices.pick(&[1.0, 0.5, 2.0]);
     let looks: [u8; 8] = std::array::from_fn(|_| choices.byte());
-    let snapshot = Arc::new(made_up::snapshot(choices));
+    let snapshot = made_up::snapshot(choices);
     for recording in Recording::all(&snapshot) {
         let spec = spec(kind, &mut Choices::new(&looks), &recording);
         let file = spec.file(Format::Png, size, scale).expect("the picture has pixels");
@@ -40,18 +40,18 @@ pub(crate) fn body(bytes: &[u8]) {
 }
 
 fn spec(kind: PictureKind, choices: &mut Choices<'_>, recording: &Recording) -> PictureSpec {
-    let (snapshot, timeline) = (recording.snapshot(), recording.timeline());
+    let timeline = recording.timeline();
     let last = timeline.events.len() as u32;
     let mut moment = || Moment(u32::from(choices.byte()) * last / 255);
     let (at, [after, until]) = (moment(), [moment(), moment()]);
-    let attribution = Arc::new(Attribution::of(snapshot, timeline, &UserRules::default()));
+    let attribution = Arc::new(Attribution::of(recording, &UserRules::default()));
     let palette = choices.pick(&[&Palette::DARK, &Palette::LIGHT]);
-    let stacks = Arc::new(BandColors::new(snapshot, palette));
+    let stacks = Arc::new(BandColors::new(recording.snapshot(), palette));
     let coloring = Coloring::new(choices.pick(&ColorBy::ALL), timeline, stacks, palette);
     let axis = if timeline.times.has_times() && choices.once_in(2) { Axis::Time } else { Axis::Event };
     let filter = choices.once_in(3).then(|| {
         let filter = Filter::parse("size>1MB").expect("it is a filter");
-        let prepared = Prepared::with_attribution(&filter, snapshot, timeline, &attribution);
+        let prepared = Prepared::with_attribution(&filter, recording, &attribution);
         let matches = Arc::new(prepared.matches(timeline, at));
         Filtered { query: "size>1MB".to_owned(), matches, hides_rest: after < until }
     });

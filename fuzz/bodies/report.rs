@@ -20,19 +20,17 @@ pub(crate) fn body(bytes: &[u8]) {
     let device_memory = choices.once_in(4).then(|| choices.size());
     let message = choices.once_in(8).then(|| format!("Tried to allocate {}", choices.text()));
     let message = message.and_then(|text| OomMessage::parse(&text));
-    let snapshot = Arc::new(made_up::snapshot(choices));
+    let snapshot = made_up::snapshot(choices);
     for recording in Recording::all(&snapshot) {
-        let timeline = recording.timeline();
-        let attribution = Arc::new(Attribution::of(&snapshot, timeline, &UserRules::default()));
+        let attribution = Arc::new(Attribution::of(&recording, &UserRules::default()));
         let request = DiagnosisRequest { at: None, device_memory, message };
-        let diagnosis = diagnose(&snapshot, timeline, &attribution, request).expect("there is a peak");
+        let diagnosis = diagnose(&recording, &attribution, request).expect("there is a peak");
         assert!(diagnosis.verdict().is_some());
-        let remedies = predict_all(&snapshot, timeline, &attribution, device_memory);
-        let modules = module_table(&snapshot, timeline, &attribution, diagnosis.at.moment);
+        let remedies = predict_all(&recording, &attribution, device_memory);
+        let modules = module_table(&recording, &attribution, diagnosis.at.moment);
         let document = Document::new(&ReportInput {
             name: "fuzz",
-            snapshot: &snapshot,
-            timeline,
+            recording: &recording,
             diagnosis: &diagnosis,
             remedies: remedies.as_ref(),
             modules: Some(&modules),

@@ -2,16 +2,16 @@
 
 use super::made_up;
 use oomscope_analysis::{Attribution, UserRules};
-use oomscope_model::Snapshot;
+use oomscope_model::Recording;
 use std::sync::OnceLock;
 
 pub(crate) fn body(bytes: &[u8]) {
-    static SNAPSHOT: OnceLock<Snapshot> = OnceLock::new();
-    let snapshot = SNAPSHOT.get_or_init(made_up::ordinary);
+    static RECORDING: OnceLock<Recording> = OnceLock::new();
+    let recording = RECORDING.get_or_init(made_up::ordinary);
     match UserRules::parse(&String::from_utf8_lossy(bytes)) {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(rules) => {
-            Attribution::of(snapshot, &snapshot.timelines[0], &rules);
+            Attribution::of(recording, &rules);
         }
     }
 }

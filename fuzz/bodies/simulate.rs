@@ -2,7 +2,7 @@
 
 use super::choices::Choices;
 use super::made_up;
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Moment, Recording, Timeline};
 use oomscope_program::projection::Unprojected;
 use oomscope_report::{Simulation, simulation_json, simulation_text};
 use oomscope_simulator::{Device, Repeating, Settings, Subject, recommended, smallest_capacity, sweep};
@@ -28,18 +28,17 @@ pub(crate) fn body(bytes: &[u8]) {
     let known = device(choices);
     let factor = f64::from(choices.short()) / 256.0;
     let snapshot = made_up::snapshot(choices);
-    for timeline in &snapshot.timelines {
-        let recorded = Subject::on_device(&snapshot, timeline, known);
+    for recording in Recording::all(&snapshot) {
+        let recorded = Subject::on_device(&recording, known);
         assert!(recorded.fidelity().identical <= recorded.fidelity().events);
-        let repeating = Repeating::new(timeline);
-        let other = recorded.scaled(|event| if repeating.contains(timeline, event) { factor } else { 1.0 });
+        let repeating = Repeating::new(&recording);
+        let other = recorded.scaled(|event| if repeating.contains(&recording, event) { factor } else { 1.0 });
         for subject in [&recorded, &other] {
             let outcomes = sweep(subject, &settings, &subject.device());
             let smallest = smallest_capacity(subject, &settings[0]);
             let simulation = Simulation {
                 file: "fuzz",
-                snapshot: &snapshot,
-                timeline,
+                recording: &recording,
                 recorded: subject.recorded_settings(),
                 fidelity: subject.fidelity(),
                 projected: Err(Unprojected::Complete),
@@ -53,7 +52,7 @@ pub(crate) fn body(bytes: &[u8]) {
             };
             simulation_text(&mut Vec::new(), &simulation).expect("memory can be written");
             simulation_json(&mut Vec::new(), &simulation).expect("memory can be written");
-            layouts(subject, &settings[0], timeline);
+            layouts(subject, &settings[0], &recording);
         }
     }
 }

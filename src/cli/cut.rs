@@ -56,7 +56,8 @@ impl CutArgs {
 pub(super) fn run(args: &CutArgs) -> Result<(), Failure> {
     let destination = args.source.destination(Some(&args.output))?;
     let recording = args.source.open()?;
-    let cut = cut(&recording.snapshot, ranges(&recording, args)?, args.options());
+    let ranges = ranges(&recording, args)?;
+    let cut = cut(&recording.snapshot, &ranges, args.options());
     destination.write(|out| Ok(cut.write(out)?))?;
     notice_lost(cut.lost);
     summary(&recording, &cut, &args.output);
@@ -64,18 +65,18 @@ pub(super) fn run(args: &CutArgs) -> Result<(), Failure> {
 }
 
 /// The events and allocations of each device that are kept.
-fn ranges<'a>(recording: &'a Opened<'_>, args: &CutArgs) -> Result<Vec<DeviceRange<'a>>, Failure> {
+fn ranges(recording: &Opened<'_>, args: &CutArgs) -> Result<Vec<DeviceRange>, Failure> {
     let found = args.device.each_range(recording, args.range.as_ref())?;
     let Some(filter) = &args.filter else {
-        let whole = |(timeline, events)| DeviceRange { timeline, events, matches: None };
+        let whole = |(recording, events)| DeviceRange { recording, events, matches: None };
         return Ok(found.into_iter().map(whole).collect());
     };
     let facts = recording.facts();
-    let filtered = found.into_iter().map(|(timeline, events)| {
-        let attribution = Attribution::of_device(&facts, &recording.snapshot, timeline);
-        let prepared = Prepared::with_attribution(filter, &recording.snapshot, timeline, &attribution);
-        let matches = matches(&prepared, timeline, Moment(events.end));
-        DeviceRange { timeline, events, matches: Some(matches) }
+    let filtered = found.into_iter().map(|(recording, events)| {
+        let attribution = Attribution::of_device(&facts, &recording);
+        let prepared = Prepared::with_attribution(filter, &recording, &attribution);
+        let matches = matches(&prepared, &recording, Moment(events.end));
+        DeviceRange { recording, events, matches: Some(matches) }
     });
     Ok(filtered.collect())
 }

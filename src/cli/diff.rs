@@ -115,8 +115,7 @@ fn with_report(
     let selected = [a?, b?];
     let attributions = attributions(opened, &selected, is_one_file);
     let sides = [0, 1].map(|side| Side {
-        snapshot: &opened[side].snapshot,
-        timeline: selected[side].timeline,
+        recording: &selected[side].device,
         attribution: &attributions[side],
         moment: selected[side].moment,
     });
@@ -139,16 +138,16 @@ fn wanted(text: &str) -> Result<Wanted, String> {
 /// What the fixes of A promised, as it was kept or as it is told now: of the one that is named or, where A failed and B is another run
 /// that did not, of all.
 fn promises(args: &DiffArgs, recording: &Opened<'_>, [a, b]: &[Side<'_>; 2]) -> Promises {
-    let Side { snapshot, timeline, attribution, .. } = *a;
-    let has_failed = |side: &Side<'_>| !side.timeline.ooms.is_empty();
+    let Side { recording: device, attribution, .. } = *a;
+    let has_failed = |side: &Side<'_>| !side.recording.ooms.is_empty();
     let is_asked = args.fix.is_some() || (args.b.is_some() && has_failed(a) && !has_failed(b));
-    if !is_asked || [a, b].iter().any(|side| !can_be_simulated(side.timeline)) {
+    if !is_asked || [a, b].iter().any(|side| !can_be_simulated(side.recording)) {
         return Promises::default();
     }
-    if let Some(promises) = kept_promises(args, recording, timeline) {
+    if let Some(promises) = kept_promises(args, recording, device) {
         return promises;
     }
-    let workload = Workload::of(Run { snapshot, timeline, attribution });
+    let workload = Workload::of(Run { recording: device, attribution });
     let made_now = |fixes: Vec<Prediction>, are_named| Promises {
         fixes: fixes.into_iter().map(Promise::from).collect(),
         are_named,
@@ -158,7 +157,7 @@ fn promises(args: &DiffArgs, recording: &Opened<'_>, [a, b]: &[Side<'_>; 2]) -> 
         let found = predict_all_while(&workload, None, &|_, _| true);
         return made_now(found.map(|found| found.remedies).unwrap_or_default(), false);
     };
-    let subject = Subject::new(snapshot, timeline);
+    let subject = Subject::new(device);
     let wish = Wish::from(vec![only]);
     let found =
         Scene::with_whole_step(&workload, &subject, None, |scene| predict(scene, &wish, &|_, _| true));
@@ -203,12 +202,12 @@ fn open<'a>(args: &'a DiffArgs, path_b: &'a Path, is_one_file: bool) -> Result<[
 /// The categories of both sides. One device has the same at both moments.
 fn attributions(
     opened: &[Opened<'_>; 2],
-    selected: &[Selected<'_>; 2],
+    selected: &[Selected; 2],
     is_one_file: bool,
 ) -> [Arc<Attribution>; 2] {
-    let of = |side: usize| opened[side].attribution(selected[side].timeline);
+    let of = |side: usize| opened[side].attribution(&selected[side].device);
     let a = of(0);
-    let is_one = is_one_file && selected[0].timeline.device == selected[1].timeline.device;
+    let is_one = is_one_file && selected[0].device.device == selected[1].device.device;
     let b = if is_one { Arc::clone(&a) } else { of(1) };
     [a, b]
 }

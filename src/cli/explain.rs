@@ -2,11 +2,11 @@
 
 use super::failure::Failure;
 use super::output::{Destination, TextOrJson};
-use super::select::{Opened, Source, Target, no_moment};
+use super::select::{Opened, Selected, Source, Target, no_moment};
 use clap::Args;
 use oomscope_analysis::Attribution;
 use oomscope_diagnosis::{DiagnosisRequest, diagnose};
-use oomscope_model::{AllocId, EventIx, Timeline};
+use oomscope_model::{AllocId, EventIx, Recording, Timeline};
 use oomscope_report as report;
 use oomscope_report::Explanation;
 use oomscope_units as units;
@@ -76,7 +76,6 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 
 /// Write what is known of an allocation of a recording.
 pub(super) fn write(out: &mut dyn Write, args: &ExplainArgs, recording: &Opened<'_>) -> Result<(), Failure> {
-    let snapshot = &*recording.snapshot;
     let Some(address) = args.address else {
         return if args.projection {
             write_projection(out, args, recording)
@@ -84,10 +83,10 @@ pub(super) fn write(out: &mut dyn Write, args: &ExplainArgs, recording: &Opened<
             write_verdict(out, args, recording)
         };
     };
-    let (timeline, id) = find(recording, args, address)?;
-    let (found, claims) = Attribution::explain(&recording.facts(), snapshot, timeline, id);
-    let allocation = timeline.allocation(id);
-    let explanation = Explanation { snapshot, timeline, allocation, found, claims };
+    let (device, id) = find(recording, args, address)?;
+    let (found, claims) = Attribution::explain(&recording.facts(), &device, id);
+    let allocation = device.allocation(id);
+    let explanation = Explanation { recording: &device, allocation, found, claims };
     match args.format {
         TextOrJson::Text => report::explain_text(out, &explanation)?,
         TextOrJson::Json => report::explain_json(out, &explanation)?,
@@ -97,39 +96,37 @@ pub(super) fn write(out: &mut dyn Write, args: &ExplainArgs, recording: &Opened<
 
 /// Write the questions that were asked for the verdict of the report.
 fn write_verdict(out: &mut dyn Write, args: &ExplainArgs, recording: &Opened<'_>) -> Result<(), Failure> {
-    let selected = args.target.one(recording)?;
-    let (snapshot, timeline) = (&*recording.snapshot, selected.timeline);
-    let attribution = recording.attribution(timeline);
-    let request = DiagnosisRequest { at: Some(selected.at), ..DiagnosisRequest::default() };
-    let diagnosis = diagnose(snapshot, timeline, &attribution, request)
-        .map_err(|error| no_moment(recording.file, error))?;
-    Ok(report::verdict_questions_text(out, snapshot, timeline, &diagnosis)?)
+    let Selected { device, at, .. } = args.target.one(recording)?;
+    let attribution = recording.attribution(&device);
+    let request = DiagnosisRequest { at: Some(at), ..DiagnosisRequest::default() };
+    let diagnosis =
+        diagnose(&device, &attribution, request).map_err(|error| no_moment(recording.file, error))?;
+    Ok(report::verdict_questions_text(out, &device, &diagnosis)?)
 }
 
 /// Write how the step that failed would have gone on.
 fn write_projection(out: &mut dyn Write, args: &ExplainArgs, recording: &Opened<'_>) -> Result<(), Failure> {
-    let timeline = args.target.one(recording)?.timeline;
-    let projected = recording.projection(timeline);
+    let device = args.target.one(recording)?.device;
+    let projected = recording.projection(&device);
     let projected = projected.as_ref().map_err(|&reason| reason);
-    Ok(report::projection_text(out, &recording.snapshot, timeline, projected)?)
+    Ok(report::projection_text(out, &device, projected)?)
 }
 
 /// The allocation that the user named, on the first device that has it.
-fn find<'a>(
-    recording: &'a Opened<'_>,
+fn find(
+    recording: &Opened<'_>,
     args: &ExplainArgs,
     address: Address,
-) -> Result<(&'a Timeline, AllocId), Failure> {
+) -> Result<(Recording, AllocId), Failure> {
     let Address { addr, event } = address;
     let found = match event {
-        None => args.target.each(recording)?.into_iter().find_map(|selected| {
-            let timeline = selected.timeline;
-            let mut live = timeline.lifetimes.live_at(selected.moment);
-            Some((timeline, live.find(|&id| holds(timeline, id, addr))?))
+        None => args.target.each(recording)?.into_iter().find_map(|Selected { device, moment, .. }| {
+            let id = device.lifetimes.live_at(moment).find(|&id| holds(&device, id, addr))?;
+            Some((device, id))
         }),
-        Some(event) => args.target.devices(recording)?.into_iter().find_map(|timeline| {
-            let id = made_by(timeline, event, addr)?;
-            Some((timeline, id))
+        Some(event) => args.target.devices(recording)?.into_iter().find_map(|device| {
+            let id = made_by(&device, event, addr)?;
+            Some((device, id))
         }),
     };
     found.ok_or_else(|| {

@@ -79,38 +79,36 @@ pub(super) fn write(
     let sets = live_sets(recording, args, notice)?;
     let default_top = if args.format == Format::Text { TEXT_ROWS } else { usize::MAX };
     let rows = report::live_rows(&sets, args.top.unwrap_or(default_top));
-    let snapshot = &recording.snapshot;
     match args.format {
-        Format::Text => report::live_text(out, snapshot, &sets, &rows)?,
-        Format::Json => report::live_json(out, snapshot, &sets, &rows, args.frames)?,
-        Format::Csv => report::live_csv(out, snapshot, &sets, &rows, args.frames)?,
+        Format::Text => report::live_text(out, &recording.snapshot, &sets, &rows)?,
+        Format::Json => report::live_json(out, &sets, &rows, args.frames)?,
+        Format::Csv => report::live_csv(out, &sets, &rows, args.frames)?,
     }
     Ok(())
 }
 
 /// The live allocations of each device that is asked for.
-fn live_sets<'a>(
-    recording: &'a Opened<'_>,
+fn live_sets(
+    recording: &Opened<'_>,
     args: &LiveArgs,
     notice: &dyn Fn(&str),
-) -> Result<Vec<LiveSet<'a>>, Failure> {
+) -> Result<Vec<LiveSet>, Failure> {
     let selected = args.target.each_at_same(recording)?;
     let facts = recording.facts();
-    Ok(selected.into_iter().map(|selected| live_set(recording, selected, args, &facts, notice)).collect())
+    Ok(selected.into_iter().map(|selected| live_set(selected, args, &facts, notice)).collect())
 }
 
-fn live_set<'a>(
-    recording: &Opened<'_>,
-    Selected { timeline, moment, .. }: Selected<'a>,
+fn live_set(
+    Selected { device: recording, moment, .. }: Selected,
     args: &LiveArgs,
     facts: &Facts,
     notice: &dyn Fn(&str),
-) -> LiveSet<'a> {
-    let found = Attribution::of_device(facts, &recording.snapshot, timeline);
+) -> LiveSet {
+    let found = Attribution::of_device(facts, &recording);
     let matches = args.filter.as_ref().map(|filter| {
-        let prepared = Prepared::with_attribution(filter, &recording.snapshot, timeline, &found);
-        prepared.notes().iter().for_each(|note| notice(&format!("{}: {note}", timeline.device)));
-        prepared.matches(timeline, moment)
+        let prepared = Prepared::with_attribution(filter, &recording, &found);
+        prepared.notes().iter().for_each(|note| notice(&format!("{}: {note}", recording.device)));
+        prepared.matches(&recording, moment)
     });
-    LiveSet { timeline, moment, matches, categories: found.categories }
+    LiveSet { recording, moment, matches, categories: found.categories }
 }

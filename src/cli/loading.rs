@@ -44,12 +44,12 @@ pub(super) fn load(path: &Path) -> Result<Arc<Snapshot>, Failure> {
 }
 
 /// Why the figures of a file are not known: it is damaged, contradicts itself, or does not have all that happened.
-pub(super) fn warnings(name: &str, snapshot: &Snapshot) -> Vec<String> {
+pub(super) fn warnings(name: &str, snapshot: &Arc<Snapshot>) -> Vec<String> {
     let damage = snapshot.damage.as_ref().map(|damage| {
         let (offset, reason) = (damage.offset, &damage.reason);
         format!("warning: {name} is damaged at byte {offset} ({reason}); showing what is whole before it")
     });
-    let of_device = device_lines(snapshot, &snapshot.timelines).into_iter().map(|(why, line)| {
+    let of_device = device_lines(snapshot).into_iter().map(|(why, line)| {
         let word = if why.is_fault() { "warning" } else { "note" };
         format!("{word}: {name}: {line}")
     });

@@ -7,7 +7,7 @@ use super::select::{Capacity, OneDevice, Opened, Source};
 use super::stderr;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use oomscope_model::{DeviceId, Timeline};
+use oomscope_model::{DeviceId, Recording};
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::{Allowed, Payment, Predictions, Scene, UnknownId, Wanted, Wish, ids, predict};
 use oomscope_report as report;
@@ -98,11 +98,9 @@ pub(super) fn write(
     notice: &dyn Fn(&str),
 ) -> Result<(), Failure> {
     let wish = wish(args)?;
-    let timeline = timeline(recording, args)?;
-    let snapshot = &recording.snapshot;
-    let (attribution, subject) =
-        rayon::join(|| recording.attribution(timeline), || Subject::new(snapshot, timeline));
-    let workload = Workload::of(Run { snapshot, timeline, attribution: &attribution });
+    let gpu = gpu(recording, args)?;
+    let (attribution, subject) = rayon::join(|| recording.attribution(&gpu), || Subject::new(&gpu));
+    let workload = Workload::of(Run { recording: &gpu, attribution: &attribution });
     let predictions =
         Scene::with_whole_step(&workload, &subject, args.capacity.bytes, |scene| predict(scene, &wish));
     for id in &predictions.not_offered {
@@ -110,8 +108,7 @@ pub(super) fn write(
     }
     let report = RemediesReport {
         file: &recording.file.display().to_string(),
-        snapshot,
-        timeline,
+        recording: &gpu,
         fidelity: subject.fidelity(),
         is_capacity_given: args.capacity.bytes.is_some(),
         predictions: &predictions,
@@ -150,10 +147,10 @@ fn predict_with_bar(scene: &Scene<'_>, wish: &Wish) -> Predictions {
     predictions
 }
 
-/// The device that the user asks for. Without a trace there is nothing to change.
-fn timeline<'a>(recording: &'a Opened<'_>, args: &RemediesArgs) -> Result<&'a Timeline, Failure> {
+/// The GPU that the user asks for. Without a trace there is nothing to change.
+fn gpu(recording: &Opened<'_>, args: &RemediesArgs) -> Result<Recording, Failure> {
     let found = args.device.find(recording)?;
-    let simulated = found.filter(|timeline| timeline.device != DeviceId::HOST && !timeline.events.is_empty());
+    let simulated = found.filter(|found| found.device != DeviceId::HOST && !found.events.is_empty());
     simulated.ok_or_else(|| {
         recording.failure(
             "no trace of a GPU's allocator to change",

@@ -12,7 +12,7 @@ use oomscope_analysis::{At, Attribution, UserRules, module_table};
 use oomscope_diagnosis::{DiagnosisRequest, OomMessage, diagnose_workload};
 use oomscope_draw::Future;
 use oomscope_export::{PageSubject, report_parts};
-use oomscope_model::{DeviceId, Timeline};
+use oomscope_model::{DeviceId, Recording, Timeline};
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::{Predictions, Progress, predict_all_while};
 use oomscope_report as report;
@@ -171,8 +171,8 @@ fn others(mut paths: Vec<PathBuf>, recording: &Opened<'_>) -> Vec<String> {
 }
 
 /// What a report is about besides the recording.
-struct About<'a> {
-    selected: Selected<'a>,
+struct About {
+    selected: Selected,
     message: Option<OomMessage>,
     /// The snapshots of the other ranks.
     ranks: Vec<PathBuf>,
@@ -181,26 +181,25 @@ struct About<'a> {
 fn contents(
     args: &ReportArgs,
     recording: &Opened<'_>,
-    About { selected, message, ranks }: About<'_>,
+    About { selected, message, ranks }: About,
     progress: Progress<'_>,
 ) -> Result<Vec<u8>, Failure> {
-    let (snapshot, timeline) = (&*recording.snapshot, selected.timeline);
-    let attribution = recording.attribution(timeline);
+    let device = &selected.device;
+    let attribution = recording.attribution(device);
     let request = DiagnosisRequest { at: Some(selected.at), device_memory: args.capacity.bytes, message };
-    let workload = Workload::of(Run { snapshot, timeline, attribution: &attribution });
+    let workload = Workload::of(Run { recording: device, attribution: &attribution });
     let diagnosis =
         diagnose_workload(&workload, request).map_err(|error| no_moment(recording.file, error))?;
     let predict = || predict_all_while(&workload, args.capacity.bytes, progress);
     let remedies = (!args.left_out.no_remedies).then(predict).flatten();
     if args.keep {
-        keep_promises(args, recording, timeline, remedies.as_ref())?;
+        keep_promises(args, recording, device, remedies.as_ref())?;
     }
-    let modules = module_table(snapshot, timeline, &attribution, selected.moment);
+    let modules = module_table(device, &attribution, selected.moment);
     let notes = if args.left_out.no_notes { Vec::new() } else { notes_about(recording) };
     let input = ReportInput {
         name: &recording.name(),
-        snapshot,
-        timeline,
+        recording: device,
         diagnosis: &diagnosis,
         remedies: remedies.as_ref(),
         modules: Some(&modules),
@@ -216,7 +215,7 @@ fn contents(
         DocumentFormat::Markdown => out.extend(report::report_markdown(&document).bytes()),
         DocumentFormat::Json => report::report_json(&mut out, &document)?,
         DocumentFormat::Html => {
-            let parts = page_parts(args, recording, selected, (&attribution, remedies.as_ref()))?;
+            let parts = page_parts(args, recording, &selected, (&attribution, remedies.as_ref()))?;
             out.extend(report::report_html(&document, &parts).bytes());
         }
     }
@@ -227,19 +226,17 @@ fn contents(
 fn keep_promises(
     args: &ReportArgs,
     recording: &Opened<'_>,
-    timeline: &Timeline,
+    device: &Recording,
     predictions: Option<&Predictions>,
 ) -> Result<(), Failure> {
     let Some(predictions) = predictions else {
         stderr::notice("no trace of a GPU's allocator to change, so that nothing is promised or kept");
         return Ok(());
     };
-    let snapshot = &recording.snapshot;
     let report = RemediesReport {
         file: &recording.file.display().to_string(),
-        snapshot,
-        timeline,
-        fidelity: Subject::new(snapshot, timeline).fidelity(),
+        recording: device,
+        fidelity: Subject::new(device).fidelity(),
         is_capacity_given: args.capacity.bytes.is_some(),
         predictions,
         has_all: true,
@@ -266,13 +263,13 @@ fn notes_about(recording: &Opened<'_>) -> Vec<Note> {
 fn page_parts(
     args: &ReportArgs,
     recording: &Opened<'_>,
-    Selected { timeline, moment, .. }: Selected<'_>,
+    &Selected { ref device, moment, .. }: &Selected,
     (attribution, remedies): (&Arc<Attribution>, Option<&Predictions>),
 ) -> Result<PageParts, Failure> {
     let name = recording.name();
     let name = if args.left_out.redact { units::basename(&name) } else { &name };
     let future = remedies.map(|all| Future::of(all.projected_bytes())).unwrap_or_default();
-    let (redacts, device) = (args.left_out.redact, recording.device_handle(timeline)?);
-    report_parts(PageSubject { recording: &device, attribution, future: &future, moment, name, redacts })
+    let redacts = args.left_out.redact;
+    report_parts(PageSubject { recording: device, attribution, future: &future, moment, name, redacts })
         .map_err(|error| recording.failure(error, "use another format"))
 }

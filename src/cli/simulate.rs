@@ -4,9 +4,9 @@ use super::failure::Failure;
 use super::output::{Destination, TextOrJson};
 use super::select::{Capacity, OneDevice, Opened, Source, matches, parse_bytes, parse_filter};
 use clap::Args;
-use oomscope_analysis::EventSet;
 use oomscope_analysis::filter::{Filter, Prepared};
-use oomscope_model::{DeviceId, EventIx, Moment, Timeline};
+use oomscope_analysis::{EventSet, UserRules};
+use oomscope_model::{DeviceId, EventIx, Moment, Recording};
 use oomscope_program::projection::Projection;
 use oomscope_report as report;
 use oomscope_report::Simulation;
@@ -71,17 +71,17 @@ fn parse_factor(text: &str) -> Result<f64, String> {
 
 pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let recording = args.source.open()?;
-    let timeline = timeline(&recording, args)?;
+    let gpu = gpu(&recording, args)?;
     let known = Device { total_bytes: positive(args.device_memory), ..Device::default() };
-    let mut subject = Subject::on_device(&recording.snapshot, timeline, known);
+    let mut subject = Subject::on_device(&gpu, known);
     let device = device(args, &subject);
     let settings = settings(args, &subject, &device)?;
-    let projection = recording.projection(timeline);
+    let projection = recording.projection(&gpu);
     if let Ok(projection) = &projection {
         subject = projection.requests(&subject);
     }
-    let whole = projection.as_ref().map_or(timeline, |projection| &projection.timeline);
-    let (changed, change) = changed(args, &recording, whole, &subject);
+    let whole = projection.as_ref().map_or(&gpu, |projection| &projection.recording);
+    let (changed, change) = changed(args, &recording.rules, whole, &subject);
     // Of the recorded requests: only they can be compared with the recording.
     let fidelity = subject.fidelity();
     let subject = changed.unwrap_or(subject);
@@ -93,8 +93,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         wanted.filter(|_| args.smallest_capacity).and_then(|settings| smallest_capacity(&subject, settings));
     let simulation = Simulation {
         file: &recording.file.display().to_string(),
-        snapshot: &recording.snapshot,
-        timeline,
+        recording: &gpu,
         recorded: subject.recorded_settings(),
         fidelity,
         projected: projection.as_ref().map(Projection::course).map_err(|&reason| reason),
@@ -115,10 +114,10 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     })
 }
 
-/// The device that the user asks for. Without a trace there is nothing to simulate.
-fn timeline<'a>(recording: &'a Opened<'_>, args: &SimulateArgs) -> Result<&'a Timeline, Failure> {
+/// The GPU that the user asks for. Without a trace there is nothing to simulate.
+fn gpu(recording: &Opened<'_>, args: &SimulateArgs) -> Result<Recording, Failure> {
     let found = args.device.find(recording)?;
-    let simulated = found.filter(|timeline| timeline.device != DeviceId::HOST && !timeline.events.is_empty());
+    let simulated = found.filter(|found| found.device != DeviceId::HOST && !found.events.is_empty());
     simulated.ok_or_else(|| {
         recording.failure(
             "no trace of a GPU's allocator to simulate",
@@ -159,24 +158,24 @@ fn settings(args: &SimulateArgs, subject: &Subject, device: &Device) -> Result<V
 /// The recording with other requests, if the user asks for them, and their difference in words.
 fn changed(
     args: &SimulateArgs,
-    recording: &Opened<'_>,
-    timeline: &Timeline,
+    rules: &UserRules,
+    recording: &Recording,
     subject: &Subject,
 ) -> (Option<Subject>, String) {
     if args.batch.is_none() && args.without.is_none() {
         return (None, String::new());
     }
-    let repeating = args.batch.map(|factor| (Repeating::new(timeline), factor));
+    let repeating = args.batch.map(|factor| (Repeating::new(recording), factor));
     let gone = args.without.as_ref().map(|filter| {
-        let prepared = Prepared::new(filter, &recording.snapshot, timeline, &recording.rules);
-        let matches = matches(&prepared, timeline, Moment::START);
-        (EventSet::of_allocations(timeline, matches.iter()), matches.count())
+        let prepared = Prepared::new(filter, recording, rules);
+        let matches = matches(&prepared, recording, Moment::START);
+        (EventSet::of_allocations(recording, matches.iter()), matches.count())
     });
     let factor = |event: EventIx| {
         if gone.as_ref().is_some_and(|(gone, _)| gone.contains(event)) {
             return 0.0;
         }
-        let scaled = repeating.as_ref().filter(|(repeating, _)| repeating.contains(timeline, event));
+        let scaled = repeating.as_ref().filter(|(repeating, _)| repeating.contains(recording, event));
         scaled.map_or(1.0, |&(_, factor)| factor)
     };
     let mut words = Vec::new();

@@ -8,7 +8,7 @@ use super::stderr;
 use clap::Args;
 use oomscope_analysis::filter::Filter;
 use oomscope_analysis::{Phases, UserRules};
-use oomscope_model::{Moment, Snapshot, Timeline};
+use oomscope_model::{Moment, Recording};
 use oomscope_report as report;
 use oomscope_report::StatsRequest;
 use std::io::Write;
@@ -83,9 +83,9 @@ fn with_request(
     notice: &dyn Fn(&str),
     answer: impl FnOnce(StatsRequest<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let find = |snapshot: &Snapshot, timeline: &Timeline, phases: &Phases| -> Option<Moment> {
-        let found = args.at.as_ref()?.moment(snapshot, timeline, phases);
-        found.inspect_err(|lacking| notice(&format!("{}: {lacking}", timeline.device))).ok()
+    let find = |device: &Recording, phases: &Phases| -> Option<Moment> {
+        let found = args.at.as_ref()?.moment(device, phases);
+        found.inspect_err(|lacking| notice(&format!("{}: {lacking}", device.device))).ok()
     };
     answer(StatsRequest {
         at: args.at.is_some().then_some(&find as _),

@@ -6,7 +6,7 @@
 use crate::pickles::{block, dict, event, frame, int, list, pickle, segment, snapshot, text, with};
 use crate::support::{load_bytes, run};
 use oomscope_analysis::device_stats;
-use oomscope_model::Moment;
+use oomscope_model::{Moment, Recording};
 use oomscope_snapshot::load::LoadError;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -122,11 +122,11 @@ fn recording() -> impl Strategy<Value = Value> {
 fn check_model(bytes: &[u8]) {
     match load_bytes(bytes) {
         Ok(snapshot) => {
-            for timeline in &snapshot.timelines {
-                let figures = device_stats(&snapshot, timeline);
-                assert_eq!(timeline.active.len(), figures.events + 1);
-                for at in 0..=timeline.events.len() {
-                    timeline.lifetimes.live_at(Moment(at as u32)).count();
+            for recording in Recording::all(&snapshot) {
+                let figures = device_stats(&recording);
+                assert_eq!(recording.active.len(), figures.events + 1);
+                for at in 0..=recording.events.len() {
+                    recording.lifetimes.live_at(Moment(at as u32)).count();
                 }
             }
         }

@@ -2,11 +2,12 @@
 
 use crate::reports::document;
 use crate::support::{pickles_in, root, sample};
-use oomscope_model::{Accelerator, CONF_VARIABLES, Snapshot};
+use oomscope_model::{Accelerator, CONF_VARIABLES, Recording, Snapshot};
 use oomscope_report::{TextDetail, report_text};
 use oomscope_simulator::Settings;
 use oomscope_snapshot::load::{Input, Progress, load};
 use std::path::Path;
+use std::sync::Arc;
 
 const OF_CUDA: [&str; 6] = ["nvidia-smi", "torch.cuda", "cudaMalloc", "NCCL", "cuDNN", "CUDA graph"];
 
@@ -24,9 +25,9 @@ fn renamed(mut snapshot: Snapshot, variable: &str) -> Snapshot {
     snapshot
 }
 
-fn report(snapshot: &Snapshot) -> String {
+fn report(snapshot: &Arc<Snapshot>) -> String {
     let mut text = Vec::new();
-    let document = document(snapshot, 3, false);
+    let document = document(&Recording::all(snapshot).next().expect("a device"), 3, false);
     report_text(&mut text, &document, TextDetail::Verbose).expect("memory can be written to");
     String::from_utf8(text).expect("text")
 }
@@ -35,12 +36,12 @@ fn report(snapshot: &Snapshot) -> String {
 fn advice_names_the_programs_of_the_accelerator() {
     let mut of_cuda = 0;
     for path in pickles_in(&root().join("sample_snapshots"), false) {
-        let snapshot = loaded(&path);
+        let snapshot = Arc::new(loaded(&path));
         if snapshot.timelines.is_empty() || snapshot.accelerator() != Accelerator::Cuda {
             continue;
         }
         of_cuda += usize::from(OF_CUDA.iter().any(|word| report(&snapshot).contains(word)));
-        let snapshot = renamed(snapshot, "PYTORCH_NPU_ALLOC_CONF");
+        let snapshot = Arc::new(renamed(loaded(&path), "PYTORCH_NPU_ALLOC_CONF"));
         if snapshot.accelerator() != Accelerator::Npu {
             continue;
         }
@@ -56,7 +57,7 @@ fn advice_names_the_programs_of_the_accelerator() {
 #[test]
 fn the_variable_is_called_as_in_the_file() {
     for variable in CONF_VARIABLES {
-        let snapshot = renamed(loaded(&sample("frag_oom.pickle")), variable);
+        let snapshot = Arc::new(renamed(loaded(&sample("frag_oom.pickle")), variable));
         assert_eq!(snapshot.conf_variable(), variable);
         assert_eq!(Settings::recorded(&snapshot).variable, variable);
         assert!(report(&snapshot).contains(&format!("{variable}=")), "{variable}");

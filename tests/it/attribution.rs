@@ -2,12 +2,13 @@
 
 use crate::support;
 use oomscope_analysis::{Attribution, Category, Phase, PhaseBasis, UserRules, stack_lines};
-use oomscope_model::{AllocId, DeviceId, Moment, Snapshot, Timeline};
+use oomscope_model::{AllocId, DeviceId, Moment, Recording, Snapshot, Timeline};
 use oomscope_snapshot::load::{Progress, load_from};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Recordings whose dump's phase cannot be told, and why.
 const OPEN_PHASES: [(&str, &str); 1] =
@@ -35,7 +36,7 @@ const OPEN_CATEGORIES: [(&str, &str); 1] =
 /// A recording with what is known of it.
 struct Labelled {
     name: String,
-    snapshot: Snapshot,
+    snapshot: Arc<Snapshot>,
     truth: Value,
 }
 
@@ -46,7 +47,7 @@ fn labelled(path: &Path) -> Option<Labelled> {
     truth.get("labels")?.as_array()?;
     let file = std::fs::File::open(path).expect("the recording can be opened");
     let snapshot = load_from(file, "test", &Progress::default()).expect("the recording can be read");
-    Some(Labelled { name, snapshot, truth })
+    Some(Labelled { name, snapshot: Arc::new(snapshot), truth })
 }
 
 fn recordings() -> Vec<PathBuf> {
@@ -91,7 +92,7 @@ fn share(right: i64, total: i64) -> f64 {
 }
 
 /// The heuristic of an earlier tool, for comparison: the first function name that a list knows.
-fn by_first_name(snapshot: &Snapshot, timeline: &Timeline, id: AllocId) -> &'static str {
+fn by_first_name(recording: &Recording, id: AllocId) -> &'static str {
     const NAMES: [(&str, &str); 9] = [
         ("backward", "gradient"),
         ("optimizer", "optimizer_state"),
@@ -103,8 +104,8 @@ fn by_first_name(snapshot: &Snapshot, timeline: &Timeline, id: AllocId) -> &'sta
         ("__init__", "parameter"),
         ("dataloader", "input"),
     ];
-    let stack = timeline.lifetimes.stack(id, &timeline.events);
-    for line in stack_lines(snapshot, stack) {
+    let stack = recording.lifetimes.stack(id, &recording.events);
+    for line in stack_lines(recording.snapshot(), stack) {
         let name = line.rsplit(' ').next().unwrap_or_default().to_ascii_lowercase();
         if let Some((_, category)) = NAMES.iter().find(|(known, _)| name.contains(known)) {
             return category;
@@ -118,11 +119,10 @@ fn live_bytes_are_attributed_as_the_programs_own_objects_say() {
     let (mut report, mut bad) = (String::new(), Vec::new());
     let (mut ours, mut theirs, mut bytes) = (0, 0, 0);
     for labelled in recordings().iter().filter_map(|path| labelled(path)) {
-        for timeline in labelled.snapshot.timelines.iter().filter(|t| 0 <= t.device.0) {
-            let found = Attribution::of(&labelled.snapshot, timeline, &UserRules::default());
-            let (right, total, confusion) = judge(&labelled, timeline, |id| found.categories.get(id).key());
-            let (other, ..) =
-                judge(&labelled, timeline, |id| by_first_name(&labelled.snapshot, timeline, id));
+        for recording in Recording::all(&labelled.snapshot).filter(|one| 0 <= one.device.0) {
+            let found = Attribution::of(&recording, &UserRules::default());
+            let (right, total, confusion) = judge(&labelled, &recording, |id| found.categories.get(id).key());
+            let (other, ..) = judge(&labelled, &recording, |id| by_first_name(&recording, id));
             (ours, theirs, bytes) = (ours + right, theirs + other, bytes + total);
             writeln!(
                 report,
@@ -164,14 +164,14 @@ fn the_dump_lies_in_the_phase_and_iteration_that_the_program_was_in() {
     let (mut report, mut bad, mut starts, mut found_starts) = (String::new(), Vec::new(), 0, 0);
     let (mut devices, mut told, mut numbered) = (0, 0, 0);
     for labelled in recordings().iter().filter_map(|path| labelled(path)) {
-        for timeline in labelled.snapshot.timelines.iter().filter(|t| 0 <= t.device.0) {
-            let phases = Attribution::of(&labelled.snapshot, timeline, &UserRules::default()).phases;
-            let end = Moment(timeline.events.len() as u32);
-            let moment = timeline.ooms.last().map_or(end, |oom| Moment::after(oom.event));
+        for recording in Recording::all(&labelled.snapshot).filter(|one| 0 <= one.device.0) {
+            let phases = Attribution::of(&recording, &UserRules::default()).phases;
+            let end = Moment(recording.events.len() as u32);
+            let moment = recording.ooms.last().map_or(end, |oom| Moment::after(oom.event));
             let (phase, number) = (phases.phase_at(moment), phases.iteration_at(moment));
             let wanted_phase = labelled.truth["phase_at_dump"].as_str();
             let wanted_number = labelled.truth["iteration_at_dump"].as_u64();
-            let device = timeline.device.0 as usize;
+            let device = recording.device.0 as usize;
             let seen: Vec<u64> = labelled.truth["iterations"][device]
                 .as_array()
                 .map(|starts| starts.iter().filter_map(Value::as_u64).collect())
@@ -223,8 +223,8 @@ fn frames_of_the_interpreter_do_not_split_a_forward() {
         return;
     }
     let labelled = labelled(&path).expect("the recording has labels");
-    let timeline = labelled.snapshot.main_timeline().expect("the recording has a device");
-    let phases = Attribution::of(&labelled.snapshot, timeline, &UserRules::default()).phases;
+    let recording = Recording::main(&labelled.snapshot).expect("the recording has a device");
+    let phases = Attribution::of(&recording, &UserRules::default()).phases;
     let found: Vec<Phase> = phases.phases.iter().map(|start| start.phase).collect();
     assert!(found.contains(&Phase::Forward), "{found:?}");
     assert!(!found.contains(&Phase::Eval), "{found:?}");
@@ -234,13 +234,13 @@ fn frames_of_the_interpreter_do_not_split_a_forward() {
 fn rules_come_before_everything_else() {
     let path = support::sample("kv_cache_oom.pickle");
     let labelled = labelled(&path).expect("the sample has labels");
-    let timeline = labelled.snapshot.main_timeline().expect("the sample has a device");
+    let recording = Recording::main(&labelled.snapshot).expect("the sample has a device");
     let rules =
         UserRules::parse("[[rule]]\ncategory = 'comm'\nfile = 'generate\\.py$'\nfunction = '^append$'\n");
     let rules = rules.expect("these are rules");
-    let end = Moment(timeline.events.len() as u32);
+    let end = Moment(recording.events.len() as u32);
     let total = |rules: &UserRules, wanted: Category| {
-        let found = Attribution::of(&labelled.snapshot, timeline, rules).categories.bytes_at(timeline, end);
+        let found = Attribution::of(&recording, rules).categories.bytes_at(&recording, end);
         found.iter().find(|row| row.category == wanted).map_or(0, |row| row.bytes)
     };
     assert_eq!(total(&UserRules::default(), Category::Comm), 0);
@@ -251,11 +251,12 @@ fn rules_come_before_everything_else() {
 #[test]
 fn memory_of_the_host_does_not_tell_what_the_device_was_doing() {
     let labelled = labelled(&support::sample("pinned_host.pickle")).expect("the sample has labels");
-    let host = labelled.snapshot.timeline(DeviceId::HOST).expect("the host's memory was recorded");
-    let phases = Attribution::of(&labelled.snapshot, host, &UserRules::default()).phases;
+    let host =
+        Recording::of_device(&labelled.snapshot, DeviceId::HOST).expect("the host's memory was recorded");
+    let phases = Attribution::of(&host, &UserRules::default()).phases;
     let position = phases.position_at(Moment(host.events.len() as u32));
     assert_eq!((position.phase, position.basis, position.iteration), (Phase::Unknown, None, None));
-    let device = labelled.snapshot.main_timeline().expect("the sample has a device");
-    let phases = Attribution::of(&labelled.snapshot, device, &UserRules::default()).phases;
+    let device = Recording::main(&labelled.snapshot).expect("the sample has a device");
+    let phases = Attribution::of(&device, &UserRules::default()).phases;
     assert_eq!(phases.phase_at(Moment(device.events.len() as u32)), Phase::Optimizer);
 }

@@ -6,6 +6,7 @@ use crate::support::{load_bytes, run};
 use oomscope_model::Snapshot;
 use oomscope_snapshot::load::LoadError;
 use std::io::Write as _;
+use std::sync::Arc;
 
 /// A list of two events in turn, again and again: every item is a range of rows of its own.
 fn alternating(writer: &mut Writer, items: usize) -> u32 {
@@ -205,7 +206,7 @@ fn max_memory_holds_for_files_that_are_decoded_in_pieces() {
 }
 
 /// Stacks of 20,000 frames in batches of a thousand, which differ in the last frames alone.
-fn long_stacks_that_share_prefixes(stacks: u32, frames: u32) -> Snapshot {
+fn long_stacks_that_share_prefixes(stacks: u32, frames: u32) -> Arc<Snapshot> {
     let mut writer = Writer::new();
     let memo: Vec<u32> = (0..stacks)
         .map(|line| {

@@ -3,12 +3,13 @@
 
 use crate::support::{pickles_in, root, stem};
 use oomscope_analysis::{Attribution, Channel, RuleId, UserRules};
-use oomscope_model::{AllocId, Moment, Snapshot, Timeline};
+use oomscope_model::{AllocId, Moment, Recording};
 use oomscope_snapshot::load::{Input, Progress, load};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Of the bytes of a recording, no more than this share may be stated wrongly.
 const MOST_WRONG: f64 = 0.02;
@@ -61,12 +62,13 @@ struct Judged {
 }
 
 /// Whether a recording holds what a rule may need.
-fn has(snapshot: &Snapshot, timeline: &Timeline, channel: Channel) -> bool {
+fn has(recording: &Recording, channel: Channel) -> bool {
+    let snapshot = recording.snapshot();
     match channel {
         Channel::Stacks => 1 < snapshot.stacks.len(),
-        Channel::Events => !timeline.events.is_empty(),
+        Channel::Events => !recording.events.is_empty(),
         Channel::Announced => !snapshot.annotations.is_empty(),
-        Channel::Segments => !timeline.segments.segments.is_empty(),
+        Channel::Segments => !recording.segments.segments.is_empty(),
     }
 }
 
@@ -75,22 +77,23 @@ fn judge(pickle: &Path) -> Judged {
     let truth: Value =
         std::fs::read(truth).map_or(Value::Null, |text| serde_json::from_slice(&text).expect("JSON"));
     let snapshot = load(&Input::File(pickle.to_owned()), &Progress::default()).expect("the recording loads");
+    let all = Recording::all(&Arc::new(snapshot));
     let mut out = Judged::default();
-    for timeline in snapshot.timelines.iter().filter(|timeline| 0 <= timeline.device.0) {
-        let found = Attribution::of(&snapshot, timeline, &UserRules::default()).categories;
+    for recording in all.filter(|recording| 0 <= recording.device.0) {
+        let found = Attribution::of(&recording, &UserRules::default()).categories;
         let rules: BTreeSet<RuleId> =
-            (0..timeline.lifetimes.len() as u32).map(|id| found.rule(AllocId(id))).collect();
+            (0..recording.lifetimes.len() as u32).map(|id| found.rule(AllocId(id))).collect();
         for rule in &rules {
-            let lacks = |channel: &&Channel| !has(&snapshot, timeline, **channel);
+            let lacks = |channel: &&Channel| !has(&recording, **channel);
             assert_eq!(rule.rule().needs.iter().find(lacks), None, "{rule:?} in {}", pickle.display());
         }
         out.rules.extend(rules);
-        let device = usize::try_from(timeline.device.0).expect("a device");
-        for id in timeline.lifetimes.live_at(Moment(timeline.events.len() as u32)) {
-            let key = format!("{:#x}", timeline.lifetimes.addr(id, &timeline.events));
+        let device = usize::try_from(recording.device.0).expect("a device");
+        for id in recording.lifetimes.live_at(Moment(recording.events.len() as u32)) {
+            let key = format!("{:#x}", recording.lifetimes.addr(id, &recording.events));
             let Some(wanted) = truth["labels"][device][&key].as_str() else { continue };
             let also = truth["labels_also"][device][&key].as_array();
-            let (given, size) = (found.get(id).key(), timeline.lifetimes.size(id, &timeline.events));
+            let (given, size) = (found.get(id).key(), recording.lifetimes.size(id, &recording.events));
             if given == wanted || also.is_some_and(|also| also.iter().any(|other| other == given)) {
                 out.right += size;
             } else if given == "unknown" {

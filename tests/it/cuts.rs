@@ -6,12 +6,13 @@ use oomscope_analysis::segment_state::Contradictions;
 use oomscope_analysis::{Attribution, SegmentIndex, UserRules};
 use oomscope_export::cut::{CutOptions, DeviceRange, Lost, cut};
 use oomscope_model::{
-    AllocId, Anchor, Anomaly, Event, EventIx, FrameId, Moment, Snapshot, StackId, StrId, Timeline,
+    AllocId, Anchor, Anomaly, Event, EventIx, FrameId, Moment, Recording, Snapshot, StackId, StrId, Timeline,
 };
 use oomscope_snapshot::load::{Input, Progress, load};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Moments of a range at which everything that is live is compared.
 const COMPARED_MOMENTS: u32 = 12;
@@ -25,16 +26,16 @@ fn recordings() -> Vec<PathBuf> {
     found
 }
 
-fn read(path: &Path) -> Snapshot {
-    load(&Input::File(path.to_owned()), &Progress::default()).expect("a snapshot")
+fn read(path: &Path) -> Arc<Snapshot> {
+    Arc::new(load(&Input::File(path.to_owned()), &Progress::default()).expect("a snapshot"))
 }
 
 /// A cut, read again, and what it had to leave out.
-fn cut_and_read(snapshot: &Snapshot, ranges: Vec<DeviceRange<'_>>) -> (Snapshot, Lost) {
+fn cut_and_read(snapshot: &Snapshot, ranges: &[DeviceRange]) -> (Arc<Snapshot>, Lost) {
     cut_with(snapshot, ranges, CutOptions::default())
 }
 
-fn cut_with(snapshot: &Snapshot, ranges: Vec<DeviceRange<'_>>, options: CutOptions) -> (Snapshot, Lost) {
+fn cut_with(snapshot: &Snapshot, ranges: &[DeviceRange], options: CutOptions) -> (Arc<Snapshot>, Lost) {
     let mut pickle = Vec::new();
     let cut = cut(snapshot, ranges, options);
     cut.write(&mut pickle).expect("memory can be written");
@@ -43,8 +44,13 @@ fn cut_with(snapshot: &Snapshot, ranges: Vec<DeviceRange<'_>>, options: CutOptio
     (found, cut.lost)
 }
 
-fn whole(timeline: &Timeline) -> DeviceRange<'_> {
-    DeviceRange { timeline, events: 0..timeline.events.len() as u32, matches: None }
+fn whole(snapshot: &Arc<Snapshot>) -> Vec<DeviceRange> {
+    let whole = |recording: Recording| DeviceRange {
+        events: 0..recording.events.len() as u32,
+        recording,
+        matches: None,
+    };
+    Recording::all(snapshot).map(whole).collect()
 }
 
 fn text(snapshot: &Snapshot, id: Option<StrId>) -> Option<String> {
@@ -64,8 +70,9 @@ fn stack(snapshot: &Snapshot, id: StackId) -> Vec<String> {
 }
 
 /// An event without ids that mean something in its file alone.
-fn event(snapshot: &Snapshot, timeline: &Timeline, at: u32) -> impl PartialEq + std::fmt::Debug + use<> {
-    let event = timeline.events.get(EventIx(at));
+fn event(recording: &Recording, at: u32) -> impl PartialEq + std::fmt::Debug + use<> {
+    let snapshot = recording.snapshot();
+    let event = recording.events.get(EventIx(at));
     let texts = [event.compile_context, event.user_metadata, event.internal_metadata, event.category]
         .map(|id| text(snapshot, id));
     let stacks = [event.stack, event.forward_stack].map(|id| stack(snapshot, id));
@@ -106,37 +113,37 @@ fn reserved(timeline: &Timeline, moment: Moment) -> Vec<[u64; 2]> {
     ranges
 }
 
-fn compare_range(name: &str, all: (&Snapshot, &Timeline), part: (&Snapshot, &Timeline), range: &Range<u32>) {
-    assert_eq!(part.1.events.len(), range.len(), "{name} {range:?}");
+fn compare_range(name: &str, all: &Recording, part: &Recording, range: &Range<u32>) {
+    assert_eq!(part.events.len(), range.len(), "{name} {range:?}");
     for (at, of_all) in range.clone().enumerate() {
-        let found = event(part.0, part.1, at as u32);
-        assert_eq!(found, event(all.0, all.1, of_all), "{name} {range:?} event {of_all}");
+        let found = event(part, at as u32);
+        assert_eq!(found, event(all, of_all), "{name} {range:?} event {of_all}");
     }
     for at in 0..=range.len() as u32 {
         let (here, there) = (Moment(at), Moment(range.start + at));
         let totals = |timeline: &Timeline, moment| {
             [timeline.active.at(moment), timeline.allocated.at(moment), timeline.reserved.at(moment)]
         };
-        assert_eq!(totals(part.1, here), totals(all.1, there), "{name} {range:?} at {there:?}");
+        assert_eq!(totals(part, here), totals(all, there), "{name} {range:?} at {there:?}");
     }
     let step = (range.len() as u32 / COMPARED_MOMENTS).max(1);
     for at in (0..=range.len() as u32).step_by(step as usize).chain([range.len() as u32]) {
         let (here, there) = (Moment(at), Moment(range.start + at));
-        assert_eq!(live(part.1, here), live(all.1, there), "{name} {range:?} live at {there:?}");
-        assert_eq!(reserved(part.1, here), reserved(all.1, there), "{name} {range:?} reserved at {there:?}");
+        assert_eq!(live(part, here), live(all, there), "{name} {range:?} live at {there:?}");
+        assert_eq!(reserved(part, here), reserved(all, there), "{name} {range:?} reserved at {there:?}");
     }
 }
 
 /// Whether events and segments say the same, and every free was requested, so that a cut can say the same.
-fn is_consistent(snapshot: &Snapshot, timeline: &Timeline) -> bool {
-    let end = Moment(timeline.events.len() as u32);
-    let map = SegmentIndex::new(snapshot, timeline).at(timeline, end);
-    timeline.anchor == Anchor::EndState
-        && timeline.anomalies.total() == 0
+fn is_consistent(recording: &Recording) -> bool {
+    let end = Moment(recording.events.len() as u32);
+    let map = SegmentIndex::new(recording).at(recording, end);
+    recording.anchor == Anchor::EndState
+        && recording.anomalies.total() == 0
         && map.contradictions == Contradictions::default()
-        && timeline
+        && recording
             .ids()
-            .all(|id| timeline.lifetimes.end(id).is_none() || timeline.lifetimes.requested(id).is_some())
+            .all(|id| recording.lifetimes.end(id).is_none() || recording.lifetimes.requested(id).is_some())
 }
 
 #[test]
@@ -147,17 +154,17 @@ fn a_cut_of_everything_has_the_same_figures_to_the_byte() {
         if snapshot.damage.is_some() {
             continue;
         }
-        let (again, _) = cut_and_read(&snapshot, snapshot.timelines.iter().map(whole).collect());
+        let (again, _) = cut_and_read(&snapshot, &whole(&snapshot));
         let name = path.to_string_lossy();
         assert_eq!(again.timelines.len(), snapshot.timelines.len(), "{name}");
         assert_eq!(
             (&again.settings, again.annotations.len()),
             (&snapshot.settings, snapshot.annotations.len())
         );
-        for (here, there) in again.timelines.iter().zip(&snapshot.timelines) {
+        for (here, there) in Recording::all(&again).zip(Recording::all(&snapshot)) {
             let range = 0..there.events.len() as u32;
             if there.anchor == Anchor::EndState {
-                compare_range(&name, (&snapshot, there), (&again, here), &range);
+                compare_range(&name, &there, &here, &range);
             }
             assert_eq!((here.device, here.anchor), (there.device, there.anchor), "{name}");
             // A cut states the sums of the blocks that it has.
@@ -167,13 +174,13 @@ fn a_cut_of_everything_has_the_same_figures_to_the_byte() {
                     .filter(|(kind, _)| *kind != Anomaly::SegmentSumsDiffer)
                     .collect::<Vec<_>>()
             };
-            assert_eq!(others(here), others(there), "{name}");
+            assert_eq!(others(&here), others(&there), "{name}");
             let blocks = |timeline: &Timeline| {
                 let plain =
                     |block: &oomscope_model::Block| (block.addr, block.size, block.requested, block.state);
                 timeline.segments.blocks.iter().map(plain).collect::<Vec<_>>()
             };
-            assert_eq!(blocks(here), blocks(there), "{name}");
+            assert_eq!(blocks(&here), blocks(&there), "{name}");
         }
     }
     for name in ["frag_oom.pickle", "streams.pickle", "two_devices_oom.pickle", "pinned_host.pickle"] {
@@ -197,20 +204,21 @@ fn a_cut_of_a_range_has_the_same_memory_at_every_moment() {
     for path in recordings() {
         let snapshot = read(&path);
         let name = path.to_string_lossy();
-        for timeline in snapshot.timelines.iter().filter(|t| is_consistent(&snapshot, t)) {
-            let n = timeline.events.len() as u32;
+        for recording in Recording::all(&snapshot).filter(is_consistent) {
+            let n = recording.events.len() as u32;
             for events in [0..n / 2, n / 3..2 * n / 3, n / 2..n, n.saturating_sub(1)..n] {
                 if events.is_empty() {
                     continue;
                 }
-                let range = DeviceRange { timeline, events: events.clone(), matches: None };
-                let (part, lost) = cut_and_read(&snapshot, vec![range]);
+                let range =
+                    DeviceRange { recording: recording.clone(), events: events.clone(), matches: None };
+                let (part, lost) = cut_and_read(&snapshot, &[range]);
                 if lost != Lost::default() {
                     continue;
                 }
-                let found = part.timeline(timeline.device).expect("the device is there");
+                let found = Recording::of_device(&part, recording.device).expect("the device is there");
                 assert_eq!(found.anomalies.total(), 0, "{name} {events:?}");
-                compare_range(&name, (&snapshot, timeline), (&part, found), &events);
+                compare_range(&name, &recording, &found, &events);
                 compared += 1;
             }
         }
@@ -223,28 +231,32 @@ fn a_filtered_cut_has_what_matches_and_all_reserved_memory() {
     for name in ["frag_oom.pickle", "streams.pickle", "ring_overflow.pickle", "gpt_oom_expandable.pickle"] {
         let path = sample(name);
         let snapshot = read(&path);
-        for timeline in &snapshot.timelines {
+        for recording in Recording::all(&snapshot) {
             let filter = Filter::parse("size>=1MiB").expect("a filter");
-            let n = timeline.events.len() as u32;
+            let n = recording.events.len() as u32;
             for events in [0..n, n / 4..3 * n / 4] {
-                let prepared = Prepared::new(&filter, &snapshot, timeline, &UserRules::default());
-                let matching = prepared.matches(timeline, Moment(events.end));
+                let prepared = Prepared::new(&filter, &recording, &UserRules::default());
+                let matching = prepared.matches(&recording, Moment(events.end));
                 let expected = |moment: Moment| {
-                    let mut live = live(timeline, moment);
+                    let mut live = live(&recording, moment);
                     live.retain(|_, &mut (size, _)| 1 << 20 <= size);
                     live
                 };
-                let range = DeviceRange { timeline, events: events.clone(), matches: Some(matching) };
-                let (part, _) = cut_and_read(&snapshot, vec![range]);
+                let range = DeviceRange {
+                    recording: recording.clone(),
+                    events: events.clone(),
+                    matches: Some(matching),
+                };
+                let (part, _) = cut_and_read(&snapshot, &[range]);
                 let found = &part.timelines[0];
                 assert_eq!(found.anomalies.total(), 0, "{name}");
                 let last = Moment(found.events.len() as u32);
                 assert_eq!(live(found, Moment(0)), expected(Moment(events.start)), "{name} {events:?}");
                 assert_eq!(live(found, last), expected(Moment(events.end)), "{name} {events:?}");
-                assert_eq!(found.reserved.at(last), timeline.reserved.at(Moment(events.end)), "{name}");
+                assert_eq!(found.reserved.at(last), recording.reserved.at(Moment(events.end)), "{name}");
                 assert_eq!(
                     found.reserved.at(Moment(0)),
-                    timeline.reserved.at(Moment(events.start)),
+                    recording.reserved.at(Moment(events.start)),
                     "{name}"
                 );
             }
@@ -273,12 +285,10 @@ fn redacted_recordings_have_the_same_categories() {
     for path in files {
         let snapshot = read(&path);
         let name = path.to_string_lossy();
-        let ranges = snapshot.timelines.iter().map(whole).collect();
-        let (redacted, _) = cut_with(&snapshot, ranges, options);
+        let (redacted, _) = cut_with(&snapshot, &whole(&snapshot), options);
         let rules = UserRules::default();
-        for (here, there) in redacted.timelines.iter().zip(&snapshot.timelines) {
-            let [found, expected] = [(&redacted, here), (&snapshot, there)]
-                .map(|(snapshot, timeline)| Attribution::of(snapshot, timeline, &rules));
+        for (here, there) in Recording::all(&redacted).zip(Recording::all(&snapshot)) {
+            let [found, expected] = [&here, &there].map(|recording| Attribution::of(recording, &rules));
             let differing =
                 there.ids().find(|&id| found.categories.verdict(id) != expected.categories.verdict(id));
             assert_eq!(differing, None, "{name} {}", there.device);
@@ -305,7 +315,7 @@ fn compiled_frames_can_be_left_out() {
     let options = CutOptions { strips_compiled: true, ..CutOptions::default() };
     for path in recordings() {
         let snapshot = read(&path);
-        let (stripped, _) = cut_with(&snapshot, snapshot.timelines.iter().map(whole).collect(), options);
+        let (stripped, _) = cut_with(&snapshot, &whole(&snapshot), options);
         assert_eq!(has_native(&stripped), 0, "{}", path.display());
     }
 }

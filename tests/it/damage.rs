@@ -3,17 +3,18 @@
 
 use crate::support::{load_bytes, oomscope, program, root, sample};
 use oomscope_analysis::{DeviceStats, device_stats};
-use oomscope_model::{Action, Anchor, Event, Moment, Snapshot};
+use oomscope_model::{Action, Anchor, Event, Moment, Recording, Snapshot};
 use oomscope_snapshot::load::LoadError;
 use std::io::Write as _;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 fn read(name: &str) -> Vec<u8> {
     std::fs::read(sample(name)).expect("the sample can be read")
 }
 
-fn stats(snapshot: &Snapshot) -> Vec<DeviceStats> {
-    snapshot.timelines.iter().map(|timeline| device_stats(snapshot, timeline)).collect()
+fn stats(snapshot: &Arc<Snapshot>) -> Vec<DeviceStats> {
+    Recording::all(snapshot).map(|recording| device_stats(&recording)).collect()
 }
 
 /// The events of each device, in order. Ids are given in the order of reading, so they are the same
@@ -46,7 +47,7 @@ impl Random {
 }
 
 /// Load, and check that the outcome is one of those that are allowed for a damaged file.
-fn outcome(bytes: &[u8]) -> Option<Snapshot> {
+fn outcome(bytes: &[u8]) -> Option<Arc<Snapshot>> {
     match load_bytes(bytes) {
         Ok(snapshot) => {
             if let Some(damage) = &snapshot.damage {
@@ -263,7 +264,7 @@ fn what_follows_the_pickle_is_ignored() {
     let expected = stats(&load_bytes(&bytes).expect("the sample loads"));
     let longer = [&bytes[..], b"\0\0\0trailing"].concat();
     let read = load_bytes(&longer).expect("the sample loads");
-    assert_eq!((stats(&read), read.damage, read.pickle_bytes), (expected, None, bytes.len() as u64));
+    assert_eq!((stats(&read), &read.damage, read.pickle_bytes), (expected, &None, bytes.len() as u64));
 }
 
 /// Inputs that claim or nest far more than they hold.

@@ -3,11 +3,12 @@
 
 use crate::support::{load_bytes, pickles_in, root, run, sample, skipped};
 use oomscope_analysis::{Attribution, Category, RuleId, UserRules};
-use oomscope_model::{AllocId, DeviceId, Snapshot, StackId, Timeline};
+use oomscope_model::{AllocId, DeviceId, Recording, Snapshot, StackId, Timeline};
 use oomscope_snapshot::load::{Input, Progress, load};
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 /// Categories that can be declared.
 fn categories() -> Vec<Category> {
@@ -25,18 +26,17 @@ fn cases() -> Vec<(PathBuf, [Category; 2])> {
 
 /// Assert that everything that was declared is what it was declared to be.
 fn holds(
-    snapshot: &Snapshot,
+    snapshot: &Arc<Snapshot>,
     rules: &UserRules,
     category: Category,
     rule: RuleId,
     is_declared: impl Fn(&Timeline, AllocId) -> bool,
 ) -> usize {
     let mut count = 0;
-    for timeline in &snapshot.timelines {
-        let found = Attribution::of(snapshot, timeline, rules).categories;
-        let ids = (0..timeline.lifetimes.len() as u32).map(AllocId);
-        for id in ids.filter(|&id| is_declared(timeline, id)) {
-            assert_eq!((found.get(id), found.rule(id)), (category, rule), "{id:?} of {}", timeline.device);
+    for recording in Recording::all(snapshot) {
+        let found = Attribution::of(&recording, rules).categories;
+        for id in recording.ids().filter(|&id| is_declared(&recording, id)) {
+            assert_eq!((found.get(id), found.rule(id)), (category, rule), "{id:?} of {}", recording.device);
             count += 1;
         }
     }
@@ -64,7 +64,7 @@ fn own_functions(snapshot: &Snapshot) -> BTreeSet<String> {
 fn a_rule_of_the_user_loses_to_nothing() {
     let mut count = 0;
     for (path, categories) in cases() {
-        let snapshot = load(&Input::File(path), &Progress::default()).expect("the sample loads");
+        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("the sample loads"));
         for function in own_functions(&snapshot) {
             let calls: HashSet<StackId> = (0..snapshot.stacks.len() as u32)
                 .map(StackId)
@@ -87,7 +87,7 @@ fn a_rule_of_the_user_loses_to_nothing() {
 
 /// A sample with an entry added to each of its events. `None`, visibly, without Python, which picklers share
 /// objects like.
-fn with_entry(path: &Path, key: &str, value: &str) -> Option<Snapshot> {
+fn with_entry(path: &Path, key: &str, value: &str) -> Option<Arc<Snapshot>> {
     const SCRIPT: &str = "import pickle, sys
 path, key, value = sys.argv[1:]
 snapshot = pickle.load(open(path, 'rb'))

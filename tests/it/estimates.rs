@@ -3,13 +3,14 @@
 use crate::support::{pickles_in, root, sample};
 use oomscope_analysis::{Attribution, UserRules};
 use oomscope_diagnosis::{DiagnosisRequest, Finding, diagnose};
-use oomscope_model::Timeline;
+use oomscope_model::Recording;
 use oomscope_remedies::{Predictions, ids, predict_all};
 use oomscope_report::{
     Document, PageParts, ReportInput, TextDetail, report_html, report_json, report_markdown, report_text,
 };
 use oomscope_snapshot::load::{Input, Progress, load};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The words of estimates, in lower case.
 const ESTIMATES: [&str; 3] = ["could save", "of this batch should fit", "would save about"];
@@ -25,15 +26,14 @@ struct Said {
 /// What is said about the devices of a file, with or without simulating.
 fn outputs(path: &Path, simulates: bool) -> Vec<Said> {
     let snapshot = load(&Input::File(path.to_owned()), &Progress::default()).expect("the recording loads");
-    let of = |timeline: &Timeline| {
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+    let of = |recording: Recording| {
+        let attribution = Attribution::of(&recording, &UserRules::default());
         let request = DiagnosisRequest::default();
-        let diagnosis = diagnose(&snapshot, timeline, &attribution, request).expect("a moment");
-        let remedies = simulates.then(|| predict_all(&snapshot, timeline, &attribution, None)).flatten();
+        let diagnosis = diagnose(&recording, &attribution, request).expect("a moment");
+        let remedies = simulates.then(|| predict_all(&recording, &attribution, None)).flatten();
         let document = Document::new(&ReportInput {
             name: "a",
-            snapshot: &snapshot,
-            timeline,
+            recording: &recording,
             diagnosis: &diagnosis,
             remedies: remedies.as_ref(),
             modules: None,
@@ -57,7 +57,7 @@ fn outputs(path: &Path, simulates: bool) -> Vec<Said> {
         let json = serde_json::from_slice(&json).expect("JSON");
         Said { findings: diagnosis.findings, remedies, texts, json }
     };
-    snapshot.timelines.iter().map(of).collect()
+    Recording::all(&Arc::new(snapshot)).map(of).collect()
 }
 
 fn check(path: &Path, simulates: bool) {

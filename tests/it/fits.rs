@@ -3,7 +3,7 @@
 
 use crate::support::{json, pickles_in, root, sample, shared, skipped};
 use oomscope_analysis::{Attribution, UserRules};
-use oomscope_model::{DeviceId, Moment, Snapshot, Timeline};
+use oomscope_model::{DeviceId, Moment, Recording, Timeline};
 use oomscope_program::projection::Projection;
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::{Predictions, Scene, Wanted, predict};
@@ -11,6 +11,7 @@ use oomscope_simulator::{Device, Outcome, Settings, Subject, Until, margin_bytes
 use oomscope_snapshot::load::{Input, Progress, load};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The setting that is tried beside the recorded ones.
 const SETTING: &str = "expandable_segments";
@@ -31,12 +32,12 @@ fn recordings() -> Vec<PathBuf> {
 }
 
 /// Every device of every recording that has a trace to simulate.
-fn check_all(check: impl Fn(&Path, &Snapshot, &Timeline) -> Vec<String> + Sync) {
+fn check_all(check: impl Fn(&Path, &Recording) -> Vec<String> + Sync) {
     let checked = |path: &PathBuf| {
         let snapshot = load(&Input::File(path.clone()), &Progress::default()).expect("the recording loads");
-        let timelines = snapshot.timelines.iter();
-        let simulated = timelines.filter(|one| one.device != DeviceId::HOST && !one.events.is_empty());
-        simulated.flat_map(|timeline| check(path, &snapshot, timeline)).collect::<Vec<_>>()
+        let all = Recording::all(&Arc::new(snapshot));
+        let simulated = all.filter(|one| one.device != DeviceId::HOST && !one.events.is_empty());
+        simulated.flat_map(|recording| check(path, &recording)).collect::<Vec<_>>()
     };
     let problems: Vec<String> = recordings().par_iter().flat_map_iter(checked).collect();
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
@@ -75,13 +76,13 @@ fn problem_of(outcome: &Outcome, capacity: u64) -> Option<&'static str> {
 
 #[test]
 fn what_fits_has_room_for_all_that_is_reserved_and_more_memory_is_never_worse() {
-    check_all(|path, snapshot, timeline| {
-        let subject = Subject::new(snapshot, timeline);
+    check_all(|path, recording| {
+        let subject = Subject::new(recording);
         let settings = subject.recorded_settings();
         let (mut problems, mut fitted) = (Vec::new(), None);
-        for capacity in capacities(&subject, timeline) {
+        for capacity in capacities(&subject, recording) {
             let outcome = subject.simulate(settings, &on(capacity, &subject));
-            let place = format!("{} · {} · {capacity}", path.display(), timeline.device);
+            let place = format!("{} · {} · {capacity}", path.display(), recording.device);
             problems.extend(problem_of(&outcome, capacity).map(|why| format!("{place}: {why}")));
             if let Some(smaller) = fitted.filter(|_| !outcome.fits()) {
                 problems.push(format!("{place}: does not fit, but {smaller} does"));
@@ -96,12 +97,12 @@ fn what_fits_has_room_for_all_that_is_reserved_and_more_memory_is_never_worse() 
 
 #[test]
 fn remedies_and_simulations_agree_on_what_fits() {
-    check_all(|path, snapshot, timeline| {
-        let subject = Subject::new(snapshot, timeline);
-        let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
-        let peak = timeline.reserved.peak().1.max(0).unsigned_abs();
+    check_all(|path, recording| {
+        let subject = Subject::new(recording);
+        let attribution = Attribution::of(recording, &UserRules::default());
+        let peak = recording.reserved.peak().1.max(0).unsigned_abs();
         let capacities = [peak / 2, peak, peak * 2].into_iter().filter(|&bytes| 0 < bytes);
-        let at = |capacity| of_both(snapshot, timeline, &subject, &attribution, capacity);
+        let at = |capacity| of_both(recording, &subject, &attribution, capacity);
         let problems = capacities.filter_map(|capacity| Some((capacity, at(capacity)?)));
         problems.map(|(capacity, why)| format!("{} · {capacity}: {why}", path.display())).collect()
     });
@@ -109,8 +110,7 @@ fn remedies_and_simulations_agree_on_what_fits() {
 
 /// What remedies and a simulation say differently on a device of some capacity, as recorded and with another setting.
 fn of_both(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     subject: &Subject,
     attribution: &Attribution,
     capacity: u64,
@@ -118,7 +118,7 @@ fn of_both(
     let device = on(capacity, subject);
     let wanted = [format!("set:{SETTING}=True"), "offload-state".to_owned(), "shard-2".to_owned()];
     let wanted: Vec<Wanted> = wanted.iter().map(|id| Wanted::parse(id).expect("it is known")).collect();
-    let workload = Workload::of(Run { snapshot, timeline, attribution });
+    let workload = Workload::of(Run { recording, attribution });
     let found: Predictions =
         Scene::with_whole_step(&workload, subject, i64::try_from(capacity).ok(), |scene| {
             predict(scene, &wanted.into(), &|_, _| true)

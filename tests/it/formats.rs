@@ -7,30 +7,31 @@ use crate::support::{load_bytes, root, run_with_input, sample};
 use base64::Engine as _;
 use oomscope_analysis::{DeviceStats, device_stats};
 use oomscope_model::{
-    Action, Anchor, BlockState, DeviceId, EventIx, Moment, PoolKey, Snapshot, StackId, Timeline,
+    Action, Anchor, BlockState, DeviceId, EventIx, Moment, PoolKey, Recording, Snapshot, StackId, Timeline,
 };
 use serde_pickle::Value;
 use std::io::Write as _;
+use std::sync::Arc;
 
 const BASE: u64 = 0x7f00_0000_0000;
 const MIB: i64 = 1 << 20;
 
-fn stats(snapshot: &Snapshot) -> Vec<DeviceStats> {
-    snapshot.timelines.iter().map(|timeline| device_stats(snapshot, timeline)).collect()
+fn stats(snapshot: &Arc<Snapshot>) -> Vec<DeviceStats> {
+    Recording::all(snapshot).map(|recording| device_stats(&recording)).collect()
 }
 
-fn load(bytes: &[u8]) -> Snapshot {
+fn load(bytes: &[u8]) -> Arc<Snapshot> {
     load_bytes(bytes).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Load, and see to it that nothing was odd.
-fn load_clean(bytes: &[u8]) -> Snapshot {
+fn load_clean(bytes: &[u8]) -> Arc<Snapshot> {
     let snapshot = load(bytes);
     assert_eq!((&snapshot.damage, &snapshot.unknown_keys, &snapshot.issues), (&None, &vec![], &vec![]));
     snapshot
 }
 
-fn load_value(value: &Value) -> Snapshot {
+fn load_value(value: &Value) -> Arc<Snapshot> {
     let snapshot = load_clean(&pickle(value));
     assert_eq!(stats(&snapshot), stats(&load_clean(&pickle_2(value))));
     snapshot

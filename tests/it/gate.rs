@@ -2,10 +2,12 @@
 
 use crate::support::{json, pickles_in, root, sample, stdout};
 use oomscope_analysis::{Attribution, Phase, UserRules};
+use oomscope_model::{DeviceId, Recording};
 use oomscope_snapshot::load::{Input, Progress, load};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 fn corpus(name: &str) -> PathBuf {
     root().join("tests/corpus").join(name).with_extension("pickle.gz")
@@ -136,9 +138,9 @@ fn every_remedy_has_an_effect_and_no_code_for_a_backward_that_was_not_recorded()
         let snapshot = load(&Input::File(path.clone()), &Progress::default()).expect("it loads");
         let output = crate::support::run(["fixes", &path.display().to_string(), "--format", "json"]);
         let Ok(found) = serde_json::from_slice::<Value>(&output.stdout) else { return Vec::new() };
-        let timeline = snapshot.timelines.iter().find(|one| Some(one.device.0) == found["device"].as_i64());
-        let phases =
-            Attribution::of(&snapshot, timeline.expect("it is there"), &UserRules::default()).phases.phases;
+        let device = DeviceId(found["device"].as_i64().expect("a device"));
+        let recording = Recording::of_device(&Arc::new(snapshot), device).expect("it is there");
+        let phases = Attribution::of(&recording, &UserRules::default()).phases.phases;
         // That of a first step is projected.
         let has_backward = phases.iter().any(|start| start.phase == Phase::Backward)
             || found["projection"]["basis"] == "structure";

@@ -4,6 +4,7 @@ use crate::support::{load_bytes, run, run_with_input, sample, skipped};
 use oomscope_model::{EventIx, Snapshot};
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 /// Converts a pickle as programs do.
 const CONVERT: &str = "import json, pickle, sys; json.dump(pickle.load(open(sys.argv[1], 'rb')), sys.stdout)";
@@ -13,7 +14,7 @@ fn converted(path: &Path) -> Option<Vec<u8>> {
     output.status.success().then_some(output.stdout)
 }
 
-fn read(path: &Path) -> Snapshot {
+fn read(path: &Path) -> Arc<Snapshot> {
     load_bytes(&std::fs::read(path).expect("the sample")).expect("a snapshot")
 }
 
@@ -91,7 +92,7 @@ fn json_reads_alike_however_windows_wrote_it() {
     let expected = read(&path);
     // Offsets count the text as UTF-8, in any form.
     let cut = &json[..json.len() * 3 / 4];
-    let damage = load_bytes(cut).expect("a part of a snapshot").damage;
+    let damage = load_bytes(cut).expect("a part of a snapshot").damage.clone();
     assert!(damage.is_some());
     for ((name, whole), (_, cut)) in forms(&json).into_iter().zip(forms(cut)) {
         assert_same(&load_bytes(&whole).expect("a snapshot"), &expected, name);

@@ -4,17 +4,18 @@
 use crate::pickles::{event, frame, int, list, pickle, snapshot, text, with};
 use crate::support::{root, sample};
 use oomscope_analysis::{DeviceStats, device_stats};
-use oomscope_model::{EventIx, Moment, Snapshot};
+use oomscope_model::{EventIx, Moment, Recording, Snapshot};
 use oomscope_snapshot::load::{Input, LoadError, LoadJob, Progress, load, load_from};
 use std::io::{self, Read};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn stats(snapshot: &Snapshot) -> Vec<DeviceStats> {
-    snapshot.timelines.iter().map(|timeline| device_stats(snapshot, timeline)).collect()
+fn stats(snapshot: &Arc<Snapshot>) -> Vec<DeviceStats> {
+    Recording::all(snapshot).map(|recording| device_stats(&recording)).collect()
 }
 
 fn files() -> Vec<PathBuf> {
@@ -49,11 +50,11 @@ impl<F: FnMut() -> io::Result<usize>> Read for Pieces<'_, F> {
 fn a_slow_pipe_gives_the_same_as_a_file() {
     for path in files() {
         let bytes = std::fs::read(&path).expect("the file can be read");
-        let whole = load(&Input::File(path.clone()), &Progress::default()).expect("the file loads");
+        let whole = Arc::new(load(&Input::File(path.clone()), &Progress::default()).expect("the file loads"));
         for size in [1, 7, 4096] {
             let pieces = Pieces { bytes: &bytes, size, then: || Ok(0) };
             let progress = Progress::default();
-            let read = load_from(pieces, "a pipe", &progress).expect("the pieces load");
+            let read = Arc::new(load_from(pieces, "a pipe", &progress).expect("the pieces load"));
             assert_eq!((stats(&read), &read.damage), (stats(&whole), &None), "{} by {size}", path.display());
             assert!(progress.read_bytes() <= bytes.len() as u64);
         }
@@ -148,7 +149,8 @@ fn a_background_load_wakes_its_owner_once_with_the_outcome() {
             .expect("a thread");
     assert_eq!(woken.recv_timeout(PATIENCE), Ok(()));
     let snapshot = job.poll().expect("there is an outcome").expect("the sample loads");
-    assert_eq!(stats(&snapshot), stats(&load(&input, &Progress::default()).expect("the sample loads")));
+    let expected = Arc::new(load(&input, &Progress::default()).expect("the sample loads"));
+    assert_eq!(stats(&snapshot), stats(&expected));
     assert_eq!(job.progress().fraction(), Some(1.0));
     assert_eq!(job.input(), &input);
     assert!(woken.recv_timeout(PATIENCE).is_err(), "woken twice");
@@ -158,12 +160,12 @@ fn a_background_load_wakes_its_owner_once_with_the_outcome() {
 fn what_is_seen_of_a_load_is_true_of_the_snapshot() {
     for path in files() {
         let progress = Progress::with_preview();
-        let snapshot = load(&Input::File(path.clone()), &progress).expect("the sample loads");
+        let snapshot = Arc::new(load(&Input::File(path.clone()), &progress).expect("the sample loads"));
         let seen = progress.seen().expect("someone looks");
-        for timeline in snapshot.timelines.iter().filter(|timeline| !timeline.segments.segments.is_empty()) {
-            let end = device_stats(&snapshot, timeline).r#final;
-            let shown = &seen.segments[&timeline.device];
-            assert_eq!(shown.count, timeline.segments.segments.len(), "{path:?}");
+        for recording in Recording::all(&snapshot).filter(|one| !one.segments.segments.is_empty()) {
+            let end = device_stats(&recording).r#final;
+            let shown = &seen.segments[&recording.device];
+            assert_eq!(shown.count, recording.segments.segments.len(), "{path:?}");
             assert_eq!((shown.reserved_bytes, shown.active_bytes), (end.reserved, end.active), "{path:?}");
         }
         // A trace ends above where it began by as much as its levels differ.

@@ -5,7 +5,6 @@ use crate::support::{self, sample, stdout};
 use oomscope_analysis::{Attribution, UserRules};
 use oomscope_draw::Future;
 use oomscope_export::{PageSubject, report_parts};
-use oomscope_model::Recording;
 use oomscope_report::report_html;
 use oomscope_units as units;
 use serde_json::Value;
@@ -123,9 +122,8 @@ fn a_page_has_both_pictures_in_both_themes_and_the_order_of_an_answer() {
 
 #[test]
 fn a_file_that_is_hostile_gets_nothing_into_a_page() {
-    let snapshot = Arc::new(hostile(8, 6));
-    let recording = Recording::all(&snapshot).next().expect("a device");
-    let attribution = Arc::new(Attribution::of(&snapshot, &recording, &UserRules::default()));
+    let recording = hostile(8, 6);
+    let attribution = Arc::new(Attribution::of(&recording, &UserRules::default()));
     let at = recording.active.peak().0;
     for is_redacted in [false, true] {
         let parts = report_parts(PageSubject {
@@ -137,7 +135,7 @@ fn a_file_that_is_hostile_gets_nothing_into_a_page() {
             redacts: is_redacted,
         })
         .expect("pictures");
-        let page = report_html(&document(&snapshot, 20, is_redacted), &parts);
+        let page = report_html(&document(&recording, 20, is_redacted), &parts);
         let elements = well_formed(&page);
         assert_eq!(elements.iter().filter(|name| *name == "script").count(), 2, "its data and its script");
         assert_eq!(elements.iter().filter(|name| *name == "img").count(), 2, "its pictures");

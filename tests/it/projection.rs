@@ -3,17 +3,18 @@
 
 #![allow(clippy::print_stdout, reason = "the tests that are run by hand print tables")]
 
-use crate::support::{json, pickles_in, root, sample, stdout, stem};
+use crate::support::{json, load_bytes, pickles_in, root, sample, stdout, stem};
 use oomscope_analysis::{Attribution, Phase, UserRules};
 use oomscope_export::cut::{CutOptions, DeviceRange, cut};
-use oomscope_model::{Action, DeviceId, Event, EventIx, Moment, Snapshot, Timeline};
+use oomscope_model::{Action, DeviceId, Event, EventIx, Moment, Recording, Snapshot};
 use oomscope_program::projection::{Projection, Unprojected};
 use oomscope_program::{Computation, Run};
 use oomscope_remedies::{Trust, predict_all};
 use oomscope_simulator::{Device, Reach, Subject, Until};
-use oomscope_snapshot::load::{Input, Progress, load, load_from};
+use oomscope_snapshot::load::{Input, Progress, load};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The devices that recordings are cut for, in percent of what was reserved at most.
 const CAPACITIES: [u64; 8] = [97, 90, 80, 70, 60, 50, 40, 30];
@@ -51,8 +52,8 @@ struct Failing {
 }
 
 /// Smaller devices on which different requests of a recording fail.
-fn failing(snapshot: &Snapshot, timeline: &Timeline) -> Vec<Failing> {
-    let subject = Subject::new(snapshot, timeline);
+fn failing(recording: &Recording) -> Vec<Failing> {
+    let subject = Subject::new(recording);
     let on = |capacity_bytes: Option<u64>| {
         let device = Device { capacity_bytes, allowed_bytes: None, ..subject.device() };
         subject.simulate(subject.recorded_settings(), &device)
@@ -68,57 +69,59 @@ fn failing(snapshot: &Snapshot, timeline: &Timeline) -> Vec<Failing> {
 }
 
 /// The first events of a device, and a request that failed, as a recording of its own.
-fn cut_at(snapshot: &Snapshot, timeline: &Timeline, event: EventIx) -> Snapshot {
-    let failed = timeline.events.get(event);
+fn cut_at(recording: &Recording, event: EventIx) -> Arc<Snapshot> {
+    let snapshot = recording.snapshot();
+    let failed = recording.events.get(event);
     let bytes = (failed.size.max(1) + 511) / 512 * 512;
     let oom = Event { action: Action::Oom, addr: None, size: bytes, device_free: Some(0), ..failed };
     // The state after the last event is that of the recording; after another, it is found anew.
     let dump = Event { action: Action::Snapshot, ..oom };
-    let failing = timeline.continued(event.0, &[oom, dump]);
-    let ranges = snapshot.timelines.iter().map(|other| {
-        if other.device == timeline.device {
-            DeviceRange { timeline: &failing, events: 0..event.0 + 1, matches: None }
+    let failing = recording.continued(event.0, &[oom, dump]);
+    let ranges = Recording::all(snapshot).map(|other| {
+        if other.device == recording.device {
+            DeviceRange { recording: failing.clone(), events: 0..event.0 + 1, matches: None }
         } else {
             // When which of its events was is not always known.
-            DeviceRange { timeline: other, events: 0..other.events.len() as u32, matches: None }
+            DeviceRange { events: 0..other.events.len() as u32, recording: other, matches: None }
         }
     });
+    let ranges: Vec<DeviceRange> = ranges.collect();
     let mut pickle = Vec::new();
-    cut(snapshot, ranges.collect(), CutOptions::default()).write(&mut pickle).expect("writing to memory");
-    load_from(&pickle[..], "cut", &Progress::default()).expect("the cut loads")
+    cut(snapshot, &ranges, CutOptions::default()).write(&mut pickle).expect("writing to memory");
+    load_bytes(&pickle).expect("the cut loads")
 }
 
 fn cases(path: &Path) -> Vec<Case> {
     let snapshot = load(&Input::File(path.to_owned()), &Progress::default()).expect("the recording loads");
-    snapshot.timelines.iter().flat_map(|timeline| cases_of(path, &snapshot, timeline)).collect()
+    Recording::all(&Arc::new(snapshot)).flat_map(|recording| cases_of(path, &recording)).collect()
 }
 
-fn cases_of(path: &Path, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Case> {
-    if !timeline.ooms.is_empty() || !timeline.has_history() || timeline.device == DeviceId::HOST {
+fn cases_of(path: &Path, recording: &Recording) -> Vec<Case> {
+    if !recording.ooms.is_empty() || !recording.has_history() || recording.device == DeviceId::HOST {
         return Vec::new();
     }
-    let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
+    let attribution = Attribution::of(recording, &UserRules::default());
     let mut out = Vec::new();
-    for Failing { percent, event, .. } in failing(snapshot, timeline) {
+    for Failing { percent, event, .. } in failing(recording) {
         let iterations = &attribution.phases.iterations.list;
         let step = iterations.iter().find(|step| step.start <= event && Moment(event.0) < step.end);
         // Whether the last iteration was recorded to its end is not known.
         let Some(step) = step.filter(|step| Some(*step) != iterations.last()) else { continue };
-        let cut = cut_at(snapshot, timeline, event);
-        let Some(of_cut) = cut.timeline(timeline.device) else { continue };
-        let of_cut_attribution = Attribution::of(&cut, of_cut, &UserRules::default());
-        let run = Run { snapshot: &cut, timeline: of_cut, attribution: &of_cut_attribution };
+        let cut = cut_at(recording, event);
+        let Some(of_cut) = Recording::of_device(&cut, recording.device) else { continue };
+        let of_cut_attribution = Attribution::of(&of_cut, &UserRules::default());
+        let run = Run { recording: &of_cut, attribution: &of_cut_attribution };
         let projection = Projection::of(&Computation::of(run));
         let is_call = projection.as_ref().is_ok_and(|projection| projection.course.until == Until::Call);
         let call_end =
             attribution.phases.calls.iter().find(|call| event < call.event).map(|next| next.event.0);
-        let end = if is_call { call_end.unwrap_or(timeline.events.len() as u32) } else { step.end.0 };
-        let truth = timeline.active.peak_in(0..end as usize + 1).map_or(0, |(_, bytes)| bytes);
-        let at = of_cut.active.at(Moment(event.0)) + timeline.events.size(event);
+        let end = if is_call { call_end.unwrap_or(recording.events.len() as u32) } else { step.end.0 };
+        let truth = recording.active.peak_in(0..end as usize + 1).map_or(0, |(_, bytes)| bytes);
+        let at = of_cut.active.at(Moment(event.0)) + recording.events.size(event);
         let before = iterations.iter().rev().find(|other| other.end.0 <= step.start.0);
         let naive = before.map_or(at, |before| {
             let offset = (event.0 - step.start.0).min(before.end.0 - before.start.0 - 1);
-            let then = timeline.active.at(Moment(before.start.0 + offset + 1)).max(1);
+            let then = recording.active.at(Moment(before.start.0 + offset + 1)).max(1);
             at.max((before.peak_bytes as f64 * (at as f64 / then as f64)) as i64)
         });
         let after = iterations.iter().find(|other| step.end.0 <= other.start.0);
@@ -128,8 +131,8 @@ fn cases_of(path: &Path, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Case> 
             .ok()
             .filter(|projection| projection.course.of_step < projection.course.events);
         let next = next.zip(after).and_then(|(projection, after)| {
-            let (_, truth) = timeline.active.peak_in(0..after.end.0 as usize + 1)?;
-            Some(projection.timeline.active.peak().1 as f64 / truth.max(1) as f64 - 1.0)
+            let (_, truth) = recording.active.peak_in(0..after.end.0 as usize + 1)?;
+            Some(projection.recording.active.peak().1 as f64 / truth.max(1) as f64 - 1.0)
         });
         out.push(Case {
             name: stem(path),
@@ -143,7 +146,7 @@ fn cases_of(path: &Path, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Case> 
                 .is_ok_and(|projection| projection.course.like().is_none_or(|like| like.moments.0.is_none())),
             projected: projection.map(|projection| {
                 let end = (projection.course.from.0 + projection.course.of_step) as usize;
-                projection.timeline.active.peak_in(0..end + 1).map_or(0, |(_, bytes)| bytes)
+                projection.recording.active.peak_in(0..end + 1).map_or(0, |(_, bytes)| bytes)
             }),
             naive,
         });
@@ -279,15 +282,14 @@ fn measured(path: &Path, remedy: &str) -> Option<[u64; 3]> {
 
 fn applied_to(path: &Path) -> Vec<Applied> {
     let snapshot = load(&Input::File(path.to_owned()), &Progress::default()).expect("the recording loads");
-    let Some(timeline) = snapshot.main_timeline().filter(|timeline| timeline.ooms.is_empty()) else {
-        return Vec::new();
-    };
+    let main = Recording::main(&Arc::new(snapshot));
+    let Some(recording) = main.filter(|recording| recording.ooms.is_empty()) else { return Vec::new() };
     let mut out = Vec::new();
-    for Failing { percent, capacity, event } in failing(&snapshot, timeline) {
-        let cut = cut_at(&snapshot, timeline, event);
-        let Some(of_cut) = cut.timeline(timeline.device) else { continue };
-        let attribution = Attribution::of(&cut, of_cut, &UserRules::default());
-        let Some(said) = predict_all(&cut, of_cut, &attribution, i64::try_from(capacity).ok()) else {
+    for Failing { percent, capacity, event } in failing(&recording) {
+        let cut = cut_at(&recording, event);
+        let Some(of_cut) = Recording::of_device(&cut, recording.device) else { continue };
+        let attribution = Attribution::of(&of_cut, &UserRules::default());
+        let Some(said) = predict_all(&of_cut, &attribution, i64::try_from(capacity).ok()) else {
             continue;
         };
         let Ok(course) = said.projected else { continue };

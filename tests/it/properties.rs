@@ -7,13 +7,14 @@
 use crate::pickles::{block, dict, event, frame, int, list, pickle, pickle_2, segment, snapshot, text, with};
 use crate::support::load_bytes;
 use oomscope_model::{
-    Action, AllocId, Anchor, DeviceId, EventIx, Moment, Origin, PoolKey, Snapshot, Timeline,
+    Action, AllocId, Anchor, DeviceId, EventIx, Moment, Origin, PoolKey, Recording, Snapshot, Timeline,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_pickle::Value;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Bytes of a page: the places at which blocks and mapped memory start.
 const PAGE: i64 = 1 << 20;
@@ -257,18 +258,18 @@ fn histories() -> impl Strategy<Value = Vec<History>> {
     })
 }
 
-fn load(value: &Value) -> Snapshot {
+fn load(value: &Value) -> Arc<Snapshot> {
     let loaded = load_bytes(&pickle(value)).expect("a whole snapshot loads");
     assert_eq!((&loaded.damage, &loaded.unknown_keys, &loaded.issues), (&None, &vec![], &vec![]));
     loaded
 }
 
-/// The timeline of a history, which is missing if there is nothing to say about the device.
-fn timeline<'a>(snapshot: &'a Snapshot, history: &History) -> Option<&'a Timeline> {
-    let timeline = snapshot.timeline(DeviceId(history.device as i64));
+/// The recording of a history, which is missing if there is nothing to say about the device.
+fn recording(snapshot: &Arc<Snapshot>, history: &History) -> Option<Recording> {
+    let recording = Recording::of_device(snapshot, DeviceId(history.device as i64));
     let is_expected = !history.events.is_empty() || !history.end().pages.is_empty();
-    assert_eq!(timeline.is_some(), is_expected);
-    timeline
+    assert_eq!(recording.is_some(), is_expected);
+    recording
 }
 
 fn moments(timeline: &Timeline) -> impl Iterator<Item = Moment> + use<> {
@@ -286,10 +287,11 @@ fn live_set(timeline: &Timeline, ids: impl Iterator<Item = AllocId>) -> BTreeMap
     out
 }
 
-fn check_events(snapshot: &Snapshot, timeline: &Timeline, history: &History) {
-    assert_eq!(timeline.events.len(), history.events.len());
-    for (ix, written) in timeline.events.indices().zip(&history.events) {
-        let read = timeline.events.get(ix);
+fn check_events(recording: &Recording, history: &History) {
+    let snapshot = recording.snapshot();
+    assert_eq!(recording.events.len(), history.events.len());
+    for (ix, written) in recording.events.indices().zip(&history.events) {
+        let read = recording.events.get(ix);
         let string = |id: Option<_>| id.map(|id| snapshot.strings.whole(id).into_owned());
         let stack: Vec<(String, i64, String)> = snapshot
             .stacks
@@ -510,10 +512,10 @@ proptest! {
         let value = write_snapshot(&histories);
         let snapshot = load(&value);
         for history in &histories {
-            let Some(timeline) = timeline(&snapshot, history) else { continue };
-            check_events(&snapshot, timeline, history);
-            check_moments(timeline, history);
-            check_ranges(timeline, history);
+            let Some(recording) = recording(&snapshot, history) else { continue };
+            check_events(&recording, history);
+            check_moments(&recording, history);
+            check_ranges(&recording, history);
         }
         let again = load_bytes(&pickle_2(&value)).expect("a whole snapshot loads");
         prop_assert_eq!(again.timelines.len(), snapshot.timelines.len());
@@ -531,8 +533,8 @@ proptest! {
         }
         let snapshot = load(&write_snapshot(&histories));
         for history in &histories {
-            let Some(timeline) = timeline(&snapshot, history) else { continue };
-            check_contradictions(timeline, history);
+            let Some(recording) = recording(&snapshot, history) else { continue };
+            check_contradictions(&recording, history);
         }
     }
 

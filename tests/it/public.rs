@@ -2,12 +2,13 @@
 
 use crate::support::{shared, skipped, stem};
 use oomscope_analysis::{At, Attribution, UserRules};
-use oomscope_model::DeviceId;
+use oomscope_model::{DeviceId, Recording};
 use oomscope_snapshot::load::{Input, Progress, load};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Of all bytes whose category is stated, the share that must be right.
 const WANTED_PRECISION: f64 = 0.99;
@@ -53,20 +54,20 @@ fn score(pickle: &Path) -> Option<Score> {
     let labels: Value = serde_json::from_slice(&std::fs::read(labels).ok()?).expect("the labels are JSON");
     let snapshot = load(&Input::File(pickle.to_owned()), &Progress::default()).expect("the recording loads");
     let device = DeviceId(labels["device"].as_i64().expect("a device"));
-    let timeline = snapshot.timeline(device).expect("the device is there");
+    let recording = Recording::of_device(&Arc::new(snapshot), device).expect("the device is there");
     let at = match labels["moment"].as_str().expect("a moment") {
         "peak" => At::Peak,
         "oom" => At::Oom,
         "end" => At::End,
         event => At::Event(event.parse().expect("an event")),
     };
-    let moment = at.moment(timeline).expect("the moment is there");
-    let found = Attribution::of(&snapshot, timeline, &UserRules::default()).categories;
-    let stated: HashMap<String, (i64, &'static str)> = timeline
+    let moment = at.moment(&recording).expect("the moment is there");
+    let found = Attribution::of(&recording, &UserRules::default()).categories;
+    let stated: HashMap<String, (i64, &'static str)> = recording
         .lifetimes
         .live_at(moment)
         .map(|id| {
-            let block = timeline.lifetimes.get(id, &timeline.events);
+            let block = recording.allocation(id);
             let event = block.alloc_event().map_or(-1, |event| i64::from(event.0));
             (format!("{:#x}@{event}", block.addr), (block.size, found.get(id).key()))
         })

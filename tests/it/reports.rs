@@ -4,8 +4,8 @@ use crate::support::{self, run, sample, stdout};
 use oomscope_analysis::{Attribution, UserRules};
 use oomscope_diagnosis::{DiagnosisRequest, diagnose};
 use oomscope_model::{
-    Action, Anchor, DeviceId, Event, EventTable, Frame, SegmentTable, Setting, SettingValue, Snapshot,
-    StackId, Timeline, TimelineInput,
+    Action, Anchor, DeviceId, Event, EventTable, Frame, Recording, SegmentTable, Setting, SettingValue,
+    Snapshot, StackId, Timeline, TimelineInput,
 };
 use oomscope_report::notes::{Note, Place};
 use oomscope_report::{
@@ -192,7 +192,7 @@ fn event(action: Action, slot: u64, size: i64, stack: StackId) -> Event {
 }
 
 /// A recording with an OOM in which every text is hostile, with stacks of this many frames.
-pub(crate) fn hostile(frames: usize, stacks: usize) -> Snapshot {
+pub(crate) fn hostile(frames: usize, stacks: usize) -> Recording {
     let mut snapshot = Snapshot::default();
     let mut events = EventTable::default();
     let mut push = |action, slot, size, stack| events.push(&event(action, slot, size, stack));
@@ -213,8 +213,7 @@ pub(crate) fn hostile(frames: usize, stacks: usize) -> Snapshot {
     push(Action::Oom, 0, 64 << 20, StackId(1));
     let text = SettingValue::Text(HOSTILE.join(" "));
     snapshot.settings.push(Setting { name: "PYTORCH_CUDA_ALLOC_CONF".to_owned(), value: text });
-    snapshot.timelines.push(timeline(events));
-    snapshot
+    Recording::only(snapshot, timeline(events))
 }
 
 fn timeline(events: EventTable) -> Timeline {
@@ -227,7 +226,7 @@ fn timeline(events: EventTable) -> Timeline {
 }
 
 /// A program that tries again after each of many failures, by calls that are this deep, and keeps what every attempt made.
-fn failing_again_and_again(failures: u64, depth: usize) -> Snapshot {
+fn failing_again_and_again(failures: u64, depth: usize) -> Recording {
     let mut snapshot = Snapshot::default();
     let file = snapshot.strings.intern(b"/home/me/train.py").0;
     let frames: Vec<_> = (0..depth)
@@ -243,16 +242,15 @@ fn failing_again_and_again(failures: u64, depth: usize) -> Snapshot {
         events.push(&event(Action::Alloc, at, 30 << 20, stack));
         events.push(&event(Action::Oom, 0, 64 << 20, stack));
     }
-    snapshot.timelines.push(timeline(events));
-    snapshot
+    Recording::only(snapshot, timeline(events))
 }
 
 /// Each pass over all that is live, for each failure, or each call of a function for each line of a stack would show.
 #[test]
 fn many_failures_and_deep_calls_cost_little_time() {
     let start = Instant::now();
-    let snapshot = failing_again_and_again(20_000, 100_000);
-    let document = document(&snapshot, 20, false);
+    let recording = failing_again_and_again(20_000, 100_000);
+    let document = document(&recording, 20, false);
     let mut text = Vec::new();
     report_text(&mut text, &document, TextDetail::Verbose).expect("memory can be written to");
     let took = start.elapsed();
@@ -261,11 +259,9 @@ fn many_failures_and_deep_calls_cost_little_time() {
     assert!(String::from_utf8_lossy(&text).contains("20,000"));
 }
 
-pub(crate) fn document(snapshot: &Snapshot, top: usize, redacted: bool) -> Document {
-    let timeline = &snapshot.timelines[0];
-    let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
-    let diagnosis =
-        diagnose(snapshot, timeline, &attribution, DiagnosisRequest::default()).expect("there is an OOM");
+pub(crate) fn document(recording: &Recording, top: usize, redacted: bool) -> Document {
+    let attribution = Attribution::of(recording, &UserRules::default());
+    let diagnosis = diagnose(recording, &attribution, DiagnosisRequest::default()).expect("there is an OOM");
     let name = HOSTILE.join("/");
     let filter = Some(HOSTILE.join(" "));
     let place = Place { filter, unknown: vec![HOSTILE[0].to_owned()], ..Place::default() };
@@ -273,8 +269,7 @@ pub(crate) fn document(snapshot: &Snapshot, top: usize, redacted: bool) -> Docum
         HOSTILE.iter().map(|text| Note { text: (*text).to_owned(), place: place.clone() }).collect();
     Document::new(&ReportInput {
         name: &name,
-        snapshot,
-        timeline,
+        recording,
         diagnosis: &diagnosis,
         remedies: None,
         modules: None,
@@ -286,8 +281,8 @@ pub(crate) fn document(snapshot: &Snapshot, top: usize, redacted: bool) -> Docum
 
 #[test]
 fn nothing_from_a_file_has_a_meaning_for_the_medium() {
-    let snapshot = hostile(8, 6);
-    let document = document(&snapshot, 20, false);
+    let recording = hostile(8, 6);
+    let document = document(&recording, 20, false);
     let mut text = Vec::new();
     report_text(&mut text, &document, TextDetail::Verbose).expect("memory can be written to");
     let text = String::from_utf8(text).expect("text");
@@ -363,8 +358,8 @@ fn without_spans(line: &str) -> String {
 
 #[test]
 fn a_ticket_takes_every_report() {
-    let snapshot = hostile(400, 60);
-    let report = report_markdown(&document(&snapshot, usize::MAX, false));
+    let recording = hostile(400, 60);
+    let report = report_markdown(&document(&recording, usize::MAX, false));
     assert!(report.chars().count() <= MAX_MARKDOWN_CHARS, "{}", report.chars().count());
     assert!(report.contains("Shortened to fit an issue"));
     assert!(report.contains("### How it was recorded"));
@@ -372,8 +367,8 @@ fn a_ticket_takes_every_report() {
 
 #[test]
 fn a_redacted_report_names_no_folder_and_no_user() {
-    let snapshot = hostile(8, 6);
-    let document = document(&snapshot, 20, true);
+    let recording = hostile(8, 6);
+    let document = document(&recording, 20, true);
     let mut out = Vec::new();
     report_text(&mut out, &document, TextDetail::Verbose).expect("memory can be written to");
     report_json(&mut out, &document).expect("memory can be written to");

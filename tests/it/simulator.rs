@@ -2,29 +2,30 @@
 //! under the recorded settings, and peak for peak under others.
 
 use crate::support::{pickles_in, root, skipped, stem};
-use oomscope_model::{Action, DeviceId, EventTable, Setting, SettingValue, Snapshot};
+use oomscope_model::{Action, DeviceId, EventTable, Recording, Setting, SettingValue, Snapshot};
 use oomscope_simulator::{Device, Outcome, Settings, Subject};
 use oomscope_snapshot::load::{Input, Progress, load};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A folder with further recordings and their truth, for whoever has one.
 const MORE: &str = "OOMSCOPE_TEST_RECORDINGS";
 
 /// A recording, and what the allocator said about itself when it was dumped.
-struct Recording {
+struct Recorded {
     path: PathBuf,
-    snapshot: Snapshot,
+    snapshot: Arc<Snapshot>,
     truth: serde_json::Value,
 }
 
-impl Recording {
+impl Recorded {
     fn open(path: &Path) -> Option<Self> {
         let truth =
             path.to_string_lossy().split(".pickle").next().map(|base| format!("{base}.truth.json"))?;
         let truth = serde_json::from_str(&std::fs::read_to_string(truth).ok()?).expect("the truth is JSON");
         let snapshot =
             load(&Input::File(path.to_owned()), &Progress::default()).expect("the recording loads");
-        Some(Self { path: path.to_owned(), snapshot, truth })
+        Some(Self { path: path.to_owned(), snapshot: Arc::new(snapshot), truth })
     }
 
     fn is_complete(&self) -> bool {
@@ -40,7 +41,7 @@ impl Recording {
     }
 }
 
-fn recordings() -> Vec<Recording> {
+fn recordings() -> Vec<Recorded> {
     let mut files = pickles_in(&root().join("sample_snapshots"), false);
     let shared = root().join("../shared/snapshots/rig");
     if shared.is_dir() {
@@ -51,7 +52,7 @@ fn recordings() -> Vec<Recording> {
     files.extend(
         std::env::var_os(MORE).map(|folder| pickles_in(Path::new(&folder), true)).into_iter().flatten(),
     );
-    files.iter().filter_map(|path| Recording::open(path)).collect()
+    files.iter().filter_map(|path| Recorded::open(path)).collect()
 }
 
 /// The counters of a simulation by torch's names.
@@ -84,8 +85,8 @@ fn complete_recordings_are_reproduced_event_for_event_and_counter_for_counter() 
     let mut compared = 0;
     for recording in recordings().iter().filter(|recording| recording.is_complete()) {
         for (id, stats) in recording.devices() {
-            let timeline = recording.snapshot.timeline(id).expect("the device has a trace");
-            let subject = Subject::new(&recording.snapshot, timeline);
+            let device = Recording::of_device(&recording.snapshot, id).expect("the device has a trace");
+            let subject = Subject::new(&device);
             let fidelity = subject.fidelity();
             let name = format!("{} {id}", recording.path.display());
             compared += fidelity.events;
@@ -114,7 +115,7 @@ fn device(truth: &serde_json::Value) -> Device {
 }
 
 /// Whether a recording has requests after one that failed, which another run need not have.
-fn goes_on_after_oom(recording: &Recording) -> bool {
+fn goes_on_after_oom(recording: &Recorded) -> bool {
     recording.snapshot.timelines.iter().any(|timeline| {
         timeline.ooms.first().is_some_and(|oom| {
             let mut after = timeline.events.indices().skip(oom.event.index() + 1);
@@ -124,7 +125,7 @@ fn goes_on_after_oom(recording: &Recording) -> bool {
 }
 
 /// Whether blocks wait for other streams.
-fn waits_for_streams(recording: &Recording) -> bool {
+fn waits_for_streams(recording: &Recorded) -> bool {
     let waits = |events: &EventTable| {
         let pairs = events.indices().zip(events.indices().skip(1));
         let mut waiting = pairs.filter(|&(of, next)| {
@@ -136,10 +137,10 @@ fn waits_for_streams(recording: &Recording) -> bool {
 }
 
 /// One program recorded under two settings: the first one simulated under the second ones.
-fn compare(of: &Recording, under: &Recording, wrong: &mut Vec<String>) -> Option<f64> {
-    let timeline = of.snapshot.timeline(DeviceId(0)).expect("the device has a trace");
+fn compare(of: &Recorded, under: &Recorded, wrong: &mut Vec<String>) -> Option<f64> {
+    let recording = Recording::of_device(&of.snapshot, DeviceId(0)).expect("the device has a trace");
     let real = under.snapshot.timeline(DeviceId(0)).expect("the device has a trace");
-    let subject = Subject::on_device(&of.snapshot, timeline, device(&of.truth));
+    let subject = Subject::on_device(&recording, device(&of.truth));
     let settings = Settings::recorded(&under.snapshot);
     let outcome = subject.simulate(&settings, &device(&under.truth));
     let name = format!("{} under {:?}", stem(&of.path), settings.conf());
@@ -162,7 +163,7 @@ fn compare(of: &Recording, under: &Recording, wrong: &mut Vec<String>) -> Option
 
 #[test]
 fn other_settings_give_what_a_run_under_them_gave() {
-    let all: Vec<Recording> = recordings().into_iter().filter(Recording::is_complete).collect();
+    let all: Vec<Recorded> = recordings().into_iter().filter(Recorded::is_complete).collect();
     let (mut wrong, mut errors) = (Vec::new(), Vec::new());
     for of in all.iter().filter(|of| of.snapshot.timelines.iter().all(|timeline| timeline.ooms.is_empty())) {
         let others = all.iter().filter(|under| {
@@ -184,11 +185,12 @@ fn other_settings_give_what_a_run_under_them_gave() {
 #[test]
 fn expandable_segments_that_no_segment_shows_were_not_obeyed() {
     let mut recording =
-        Recording::open(&root().join("sample_snapshots/frag_oom.pickle")).expect("a sample with its truth");
-    let settings = &mut recording.snapshot.settings;
+        Recorded::open(&root().join("sample_snapshots/frag_oom.pickle")).expect("a sample with its truth");
+    let snapshot = Arc::get_mut(&mut recording.snapshot).expect("nobody else has it");
+    let settings = &mut snapshot.settings;
     settings.retain(|setting| setting.name != "expandable_segments");
     settings.push(Setting { name: "expandable_segments".to_owned(), value: SettingValue::Bool(true) });
-    let subject = Subject::new(&recording.snapshot, &recording.snapshot.timelines[0]);
+    let subject = Subject::new(&Recording::all(&recording.snapshot).next().expect("a device"));
     assert!(!subject.recorded_settings().expandable_segments);
     assert!(subject.fidelity().is_complete(), "{:?}", subject.fidelity());
 }

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 
 /// The repository.
 pub(crate) fn root() -> &'static Path {
@@ -41,8 +42,8 @@ pub(crate) fn stem(path: &Path) -> String {
 }
 
 /// Load bytes as a file's content.
-pub(crate) fn load_bytes(bytes: &[u8]) -> Result<Snapshot, LoadError> {
-    load_from(bytes, "test", &Progress::default())
+pub(crate) fn load_bytes(bytes: &[u8]) -> Result<Arc<Snapshot>, LoadError> {
+    load_from(bytes, "test", &Progress::default()).map(Arc::new)
 }
 
 /// Names another program to test than the one that was built with the tests: one without the window.

@@ -101,10 +101,10 @@ mod tests {
     use super::*;
     use crate::{Attribution, UserRules};
     use oomscope_fixtures::programs::{Program, train};
-    use oomscope_model::Snapshot;
+    use oomscope_model::Recording;
     use proptest::prelude::*;
 
-    fn trained(iterations: usize, late: Option<usize>, has_stacks: bool) -> Snapshot {
+    fn trained(iterations: usize, late: Option<usize>, has_stacks: bool) -> Recording {
         let program = Program::timed();
         let mut program = if has_stacks { program } else { program.without_stacks() };
         train(&mut program, iterations, late);
@@ -118,25 +118,24 @@ mod tests {
             late in prop::option::of(0usize..5),
             has_stacks in any::<bool>(),
         ) {
-            let snapshot = trained(iterations, late, has_stacks);
-            let timeline = &snapshot.timelines[0];
-            let phases = Attribution::of(&snapshot, timeline, &UserRules::default()).phases;
-            let rows = iteration_table(timeline, &phases);
+            let recording = trained(iterations, late, has_stacks);
+            let phases = Attribution::of(&recording, &UserRules::default()).phases;
+            let rows = iteration_table(&recording, &phases);
             prop_assert_eq!(rows.len(), phases.iterations.list.len());
             for (row, iteration) in rows.iter().zip(&phases.iterations.list) {
                 let [from, to] = row.events;
                 prop_assert_eq!((from, to), (iteration.start.0, iteration.end.0));
                 let made = |a: &oomscope_model::Allocation| a.alloc_event().is_some_and(|e| (from..to).contains(&e.0));
-                let all: Vec<_> = timeline.ids().map(|id| timeline.allocation(id)).filter(made).collect();
+                let all: Vec<_> = recording.ids().map(|id| recording.allocation(id)).filter(made).collect();
                 let live_at = |moment: Moment| -> i64 {
                     let live = all.iter().filter(|a| a.start <= moment && a.end.is_none_or(|end| moment < end));
                     live.map(|a| a.size).sum()
                 };
                 prop_assert_eq!(row.left_bytes, live_at(Moment(to)));
-                prop_assert_eq!(row.kept_bytes, live_at(Moment(timeline.events.len() as u32)));
-                let active = (from + 1..=to).map(|m| timeline.active.at(Moment(m)));
+                prop_assert_eq!(row.kept_bytes, live_at(Moment(recording.events.len() as u32)));
+                let active = (from + 1..=to).map(|m| recording.active.at(Moment(m)));
                 prop_assert_eq!(Some(row.peak_bytes), active.max());
-                prop_assert_eq!(row.peak_bytes, timeline.active.at(row.peak));
+                prop_assert_eq!(row.peak_bytes, recording.active.at(row.peak));
                 let by_event: Vec<Phase> = row.phases.iter().flat_map(|(phase, [a, b])| (*a..*b).map(|_| *phase)).collect();
                 let expected: Vec<Phase> = (from..to)
                     .map(|event| phases.phases.iter().rfind(|start| start.event.0 <= event).expect("a phase").phase)
@@ -150,10 +149,9 @@ mod tests {
 
     #[test]
     fn an_iteration_leaves_its_state_behind() {
-        let snapshot = trained(3, None, true);
-        let timeline = &snapshot.timelines[0];
-        let phases = Attribution::of(&snapshot, timeline, &UserRules::default()).phases;
-        let rows = iteration_table(timeline, &phases);
+        let recording = trained(3, None, true);
+        let phases = Attribution::of(&recording, &UserRules::default()).phases;
+        let rows = iteration_table(&recording, &phases);
         let state: i64 = 2 * oomscope_fixtures::programs::SIZES.iter().sum::<i64>();
         // State stays, and the batch until the next one is there.
         let left: Vec<(i64, i64)> = rows.iter().map(|row| (row.left_bytes, row.kept_bytes)).collect();

@@ -2,7 +2,7 @@
 
 use super::attribution::{Phase, Phases};
 use super::events::named_spans::{NamedSpan, named_spans};
-use oomscope_model::{Moment, Snapshot, StrId, Timeline};
+use oomscope_model::{Moment, Recording, Snapshot, StrId, Timeline};
 use std::borrow::Cow;
 
 /// Number of lanes: the ranges at one time that are shown. Deeper ones are only counted, since their lanes
@@ -70,21 +70,22 @@ pub struct Lanes {
 }
 
 /// The annotations of a timeline. Empty if the events have no times, by which alone a range can be placed.
-pub fn lanes(snapshot: &Snapshot, timeline: &Timeline) -> Lanes {
-    let mut ranges = annotation_ranges(snapshot, timeline);
+pub fn lanes(recording: &Recording) -> Lanes {
+    let mut ranges = annotation_ranges(recording);
     // Of ranges with the same start, the longest is the outermost and comes first.
     ranges.sort_by_key(|range| (range.time_us[0], std::cmp::Reverse(range.time_us[1]), range.name));
     place(ranges)
 }
 
 /// All annotations of a timeline, in the order in which they end. Empty if the events have no times.
-pub fn annotation_ranges(snapshot: &Snapshot, timeline: &Timeline) -> Vec<NamedRange> {
-    let Some(first_us) = timeline.times.first_us() else { return Vec::new() };
+pub fn annotation_ranges(recording: &Recording) -> Vec<NamedRange> {
+    let Some(first_us) = recording.times.first_us() else { return Vec::new() };
     let after = |time_us| {
-        let moment = timeline.times.moment_at(&timeline.events, time_us);
+        let moment = recording.times.moment_at(&recording.events, time_us);
         if time_us < 0 { Moment::START } else { Moment(moment.0.saturating_add(1)) }
     };
-    let spans = named_spans(snapshot, Some(timeline.device), timeline.times.span_us(), first_us);
+    let spans =
+        named_spans(recording.snapshot(), Some(recording.device), recording.times.span_us(), first_us);
     let ranges = spans.into_iter().map(|NamedSpan { name, time_us, has_ends }| NamedRange {
         name: RangeName::Recorded(name),
         time_us,

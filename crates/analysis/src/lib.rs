@@ -5,12 +5,13 @@
 //! ```
 //! use oomscope_snapshot::load::{Input, Progress, load};
 //! use oomscope_analysis::{Attribution, UserRules};
-//! use oomscope_model::AllocId;
+//! use oomscope_model::{AllocId, Recording};
+//! use std::sync::Arc;
 //!
 //! let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sample_snapshots/frag_oom.pickle");
-//! let snapshot = load(&Input::File(sample.into()), &Progress::default())?;
-//! let timeline = snapshot.main_timeline().ok_or("no device")?;
-//! let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+//! let snapshot = Arc::new(load(&Input::File(sample.into()), &Progress::default())?);
+//! let recording = Recording::main(&snapshot).ok_or("no device")?;
+//! let attribution = Attribution::of(&recording, &UserRules::default());
 //! println!("the first allocation is for {:?}", attribution.categories.get(AllocId(0)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -1,6 +1,7 @@
 //! Names of megabytes that hundreds of frames share are read a few times, not once for each frame.
 
 use super::{Attribution, UserRules, device_stats, module_table};
+use oomscope_fixtures::first;
 use oomscope_model::{Moment, Snapshot};
 use oomscope_pickle as pickle;
 use oomscope_pickle::{MemoId, Writer};
@@ -105,13 +106,15 @@ fn load(bytes: &[u8]) -> Snapshot {
 fn long_names_are_not_read_for_every_frame() {
     let long = vec![b'x'; 4 << 20];
     for (file, name) in [(&b"/a/train.py"[..], &long[..]), (&long[..], &b"step"[..])] {
-        let snapshot = load(&recording(file, name).expect("memory can be written"));
-        let timeline = &snapshot.timelines[0];
-        assert_eq!((timeline.events.len(), snapshot.frames.len()), (FRAMES as usize, FRAMES as usize));
+        let recording = first(load(&recording(file, name).expect("memory can be written")));
+        assert_eq!(
+            (recording.events.len(), recording.snapshot().frames.len()),
+            (FRAMES as usize, FRAMES as usize)
+        );
         let start = Instant::now();
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        module_table(&snapshot, timeline, &attribution, Moment(FRAMES as u32));
-        let figures = device_stats(&snapshot, timeline);
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        module_table(&recording, &attribution, Moment(FRAMES as u32));
+        let figures = device_stats(&recording);
         assert_eq!(figures.peak.top_stacks.len(), 5);
         assert!(start.elapsed() < MAX_TIME, "{:?}", start.elapsed());
     }

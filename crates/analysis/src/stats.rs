@@ -7,7 +7,7 @@
 use super::live_at;
 use super::text_order::{Line, line_bytes, text_order};
 use foldhash::{HashMap, HashSet};
-use oomscope_model::{Allocation, BlockState, Frame, Moment, PoolKey, Snapshot, StackId, Timeline};
+use oomscope_model::{Allocation, BlockState, Frame, Moment, PoolKey, Recording, StackId, Timeline};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -139,42 +139,43 @@ pub struct Oom {
 }
 
 /// The figures of one device.
-pub fn device_stats(snapshot: &Snapshot, timeline: &Timeline) -> DeviceStats {
+pub fn device_stats(recording: &Recording) -> DeviceStats {
     let (block, segment) =
-        timeline.anomalies.iter().partition::<Vec<_>, _>(|(kind, _)| kind.is_about_blocks());
+        recording.anomalies.iter().partition::<Vec<_>, _>(|(kind, _)| kind.is_about_blocks());
     let named = |counts: Vec<(oomscope_model::Anomaly, u64)>| {
         counts.into_iter().map(|(kind, n)| (kind.name(), n)).collect()
     };
-    let ooms = timeline.ooms.iter();
+    let ooms = recording.ooms.iter();
     DeviceStats {
-        device: timeline.device.0,
-        events: timeline.events.len(),
-        actions: actions(snapshot, timeline),
-        distinct_stacks: distinct_stacks(snapshot, timeline),
-        streams: timeline.streams(),
-        time_us: timeline.events.time_range_us().map(|(first, last)| [first, last]),
-        segments: timeline.segments.segments.len(),
-        r#final: final_state(timeline),
+        device: recording.device.0,
+        events: recording.events.len(),
+        actions: actions(recording),
+        distinct_stacks: distinct_stacks(recording),
+        streams: recording.streams(),
+        time_us: recording.events.time_range_us().map(|(first, last)| [first, last]),
+        segments: recording.segments.segments.len(),
+        r#final: final_state(recording),
         initial: InitialState {
-            allocated: timeline.allocated.at(Moment::START),
-            active: timeline.active.at(Moment::START),
-            reserved: timeline.reserved.at(Moment::START),
-            live_blocks: timeline.initial_live_blocks,
+            allocated: recording.allocated.at(Moment::START),
+            active: recording.active.at(Moment::START),
+            reserved: recording.reserved.at(Moment::START),
+            live_blocks: recording.initial_live_blocks,
         },
-        peak: peak(snapshot, timeline),
+        peak: peak(recording),
         oom: ooms
             .map(|o| Oom { index: o.event.0, requested: o.requested, device_free: o.device_free })
             .collect(),
         anomalies: named(block),
         segment_anomalies: named(segment),
-        private_pools: private_pools(timeline),
+        private_pools: private_pools(recording),
     }
 }
 
-fn actions(snapshot: &Snapshot, timeline: &Timeline) -> BTreeMap<String, u64> {
+fn actions(recording: &Recording) -> BTreeMap<String, u64> {
+    let snapshot = recording.snapshot();
     let mut counts: HashMap<_, u64> = HashMap::default();
-    for ix in timeline.events.indices() {
-        *counts.entry(timeline.events.action(ix)).or_default() += 1;
+    for ix in recording.events.indices() {
+        *counts.entry(recording.events.action(ix)).or_default() += 1;
     }
     let named = counts
         .into_iter()
@@ -183,10 +184,11 @@ fn actions(snapshot: &Snapshot, timeline: &Timeline) -> BTreeMap<String, u64> {
 }
 
 /// Number of different stacks. Stacks that differ in FX fields alone count once, as they read the same.
-fn distinct_stacks(snapshot: &Snapshot, timeline: &Timeline) -> usize {
+fn distinct_stacks(recording: &Recording) -> usize {
+    let snapshot = recording.snapshot();
     let mut is_used = vec![false; snapshot.stacks.len()];
-    for ix in timeline.events.indices() {
-        is_used[timeline.events.stack(ix).index()] = true;
+    for ix in recording.events.indices() {
+        is_used[recording.events.stack(ix).index()] = true;
     }
     let used = (0..).map(StackId).zip(is_used).filter_map(|(id, used)| used.then_some(id));
     if !snapshot.frames.has_fx() {
@@ -228,11 +230,11 @@ fn index(moment: Moment) -> i64 {
     i64::from(moment.0) - 1
 }
 
-fn peak(snapshot: &Snapshot, timeline: &Timeline) -> Peak {
-    let (active_at, active) = timeline.active.peak();
-    let (allocated_at, allocated) = timeline.allocated.peak();
-    let (reserved_at, reserved) = timeline.reserved.peak();
-    let live = live_at(timeline, active_at);
+fn peak(recording: &Recording) -> Peak {
+    let (active_at, active) = recording.active.peak();
+    let (allocated_at, allocated) = recording.allocated.peak();
+    let (reserved_at, reserved) = recording.reserved.peak();
+    let live = live_at(recording, active_at);
     let top = live.iter().take(TOP_ALLOCATIONS);
     Peak {
         active,
@@ -241,7 +243,7 @@ fn peak(snapshot: &Snapshot, timeline: &Timeline) -> Peak {
         allocated_index: index(allocated_at),
         reserved,
         reserved_index: index(reserved_at),
-        live_blocks: timeline.peak_live_blocks,
+        live_blocks: recording.peak_live_blocks,
         top: top
             .map(|a| TopAllocation {
                 addr: a.addr,
@@ -249,19 +251,20 @@ fn peak(snapshot: &Snapshot, timeline: &Timeline) -> Peak {
                 alloc_index: a.alloc_event().map(|ix| ix.0),
             })
             .collect(),
-        top_stacks: top_stacks(snapshot, timeline, &live),
+        top_stacks: top_stacks(recording, &live),
     }
 }
 
 /// The stacks of live blocks, most bytes first. By convention, a block from before the trace has the stack of
 /// the final block at its address.
-fn top_stacks(snapshot: &Snapshot, timeline: &Timeline, live: &[Allocation]) -> Vec<TopStack> {
+fn top_stacks(recording: &Recording, live: &[Allocation]) -> Vec<TopStack> {
+    let snapshot = recording.snapshot();
     let at_end: HashMap<u64, StackId> =
-        timeline.segments.blocks.iter().filter(|b| b.is_active()).map(|b| (b.addr, b.stack)).collect();
+        recording.segments.blocks.iter().filter(|b| b.is_active()).map(|b| (b.addr, b.stack)).collect();
     let mut by_stack: BTreeMap<StackId, i64> = BTreeMap::new();
     for a in live {
         let stack = match a.alloc_event() {
-            Some(ix) => timeline.events.stack(ix),
+            Some(ix) => recording.events.stack(ix),
             None => at_end.get(&a.addr).copied().unwrap_or(StackId::EMPTY),
         };
         let bytes = by_stack.entry(stack).or_default();

@@ -30,7 +30,7 @@ impl Expandable {
         if case.expandable_segments() == ExpandableSegments::InEffect {
             return None;
         }
-        let subject = Subject::new(case.snapshot, case.timeline);
+        let subject = Subject::new(case.recording);
         // A reader cannot judge how far to trust it, so it has to reproduce the recording.
         let fidelity = subject.fidelity();
         if !SAME.is_reached(fidelity.identical, fidelity.events) {

@@ -26,7 +26,7 @@ impl FailedAttempts {
     /// The attempts before the failed request of a case; `None` if nothing of them is left.
     pub(super) fn of(case: &Case<'_>) -> Option<Self> {
         case.shortage.as_ref()?;
-        let ooms = case.timeline.ooms.iter().map(|oom| oom.event);
+        let ooms = case.recording.ooms.iter().map(|oom| oom.event);
         let earlier: Vec<EventIx> = ooms.filter(|&oom| Moment::after(oom) < case.moment).collect();
         if earlier.is_empty() {
             return None;
@@ -97,10 +97,10 @@ fn is_of_attempt(case: &Case<'_>, allocation: &Allocation) -> bool {
 /// By stack: the moment after the last request, before the moment of the case, of the own line that made it; `None` without an
 /// own line or a request. A request that failed counts: the next attempt may fail at its first.
 fn last_requests(case: &Case<'_>) -> Vec<Option<Moment>> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let made = timeline.ids().map(|id| (timeline.stack(id), timeline.lifetimes.start(id)));
     let failed = timeline.ooms.iter().map(|oom| (timeline.events.stack(oom.event), Moment::after(oom.event)));
-    let mut of_stacks: Vec<Option<Moment>> = vec![None; case.snapshot.stacks.len()];
+    let mut of_stacks: Vec<Option<Moment>> = vec![None; case.recording.snapshot().stacks.len()];
     for (stack, moment) in made.chain(failed).filter(|&(_, moment)| moment <= case.moment) {
         if let Some(last) = of_stacks.get_mut(stack.index()) {
             *last = (*last).max(Some(moment));

@@ -66,7 +66,7 @@ impl GrowingTensors {
             repetitions: main.sizes.len(),
             noun: case
                 .repetitions
-                .noun(series.iter().filter_map(|one| case.timeline.allocation(one.id).alloc_event())),
+                .noun(series.iter().filter_map(|one| case.recording.allocation(one.id).alloc_event())),
             stacks: series
                 .iter()
                 .map(|series| StackBytes { stack: series.stack, bytes: series.last_size(), count: 1 })
@@ -110,7 +110,7 @@ fn candidates(case: &Case<'_>) -> Vec<Series> {
         return Vec::new();
     }
     let mut largest = largest_by_repetition(case, |stack| live.contains_key(&stack));
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let outlives = |pair: &[AllocId]| {
         timeline.gone(pair[0]).is_none_or(|gone| timeline.lifetimes.start(pair[1]) <= gone)
     };

@@ -22,7 +22,7 @@ pub struct LeftBehind {
 /// What is left behind at the last OOM or, without one, at the peak, and at the end of the recording. Ordered by
 /// allocation.
 pub fn left_behind(workload: &Workload<'_>) -> Vec<LeftBehind> {
-    let main = At::oom_or_peak(workload.computation.run.timeline);
+    let main = At::oom_or_peak(workload.computation.run.recording);
     let mut all: Vec<LeftBehind> =
         [main, At::End].into_iter().flat_map(|at| at_moment(workload, at)).collect();
     all.sort_by_key(|left| left.id);
@@ -47,7 +47,7 @@ fn at_moment(workload: &Workload<'_>, at: At) -> Vec<LeftBehind> {
     let Ok(case) = Case::new(workload, request) else { return Vec::new() };
     let Some(retained) = Retained::of(&case) else { return Vec::new() };
     let describe = |id: AllocId| {
-        let made = case.timeline.lifetimes.origin(id).event();
+        let made = case.recording.lifetimes.origin(id).event();
         let index = made.and_then(|event| case.repetitions.index_of(event));
         let start = |further: usize| index.and_then(|index| case.repetitions.start(index + further));
         LeftBehind { id, from: start(0), next: [start(1), start(2)] }

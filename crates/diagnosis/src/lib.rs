@@ -11,12 +11,14 @@
 //! use oomscope_snapshot::load::{Input, Progress, load};
 //! use oomscope_analysis::{Attribution, UserRules};
 //! use oomscope_diagnosis::{DiagnosisRequest, diagnose};
+//! use oomscope_model::Recording;
+//! use std::sync::Arc;
 //!
 //! let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sample_snapshots/frag_oom.pickle");
-//! let snapshot = load(&Input::File(sample.into()), &Progress::default())?;
-//! let timeline = snapshot.main_timeline().ok_or("no device")?;
-//! let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-//! let diagnosis = diagnose(&snapshot, timeline, &attribution, DiagnosisRequest::default())?;
+//! let snapshot = Arc::new(load(&Input::File(sample.into()), &Progress::default())?);
+//! let recording = Recording::main(&snapshot).ok_or("no device")?;
+//! let attribution = Attribution::of(&recording, &UserRules::default());
+//! let diagnosis = diagnose(&recording, &attribution, DiagnosisRequest::default())?;
 //! let verdict = diagnosis.verdict().ok_or("nothing is said")?;
 //! println!("{:?} by {} figures", verdict.id, verdict.evidence.numbers.len());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -60,7 +62,7 @@ pub use sentence::Sentence;
 use assessment::Assessment;
 use case::Case;
 use oomscope_analysis::{Attribution, MomentError, Position};
-use oomscope_model::{DeviceId, Moment, Snapshot, Timeline};
+use oomscope_model::{DeviceId, Moment, Recording};
 use oomscope_program::{Run, Workload};
 use std::cmp::Reverse;
 
@@ -100,12 +102,11 @@ impl Diagnosis {
 /// # Errors
 /// If the requested moment does not exist on the device.
 pub fn diagnose(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     attribution: &Attribution,
     request: DiagnosisRequest,
 ) -> Result<Diagnosis, MomentError> {
-    diagnose_workload(&Workload::of(Run { snapshot, timeline, attribution }), request)
+    diagnose_workload(&Workload::of(Run { recording, attribution }), request)
 }
 
 /// As [`diagnose`], where what the program does is known already.
@@ -116,7 +117,7 @@ pub fn diagnose_workload(
     workload: &Workload<'_>,
     request: DiagnosisRequest,
 ) -> Result<Diagnosis, MomentError> {
-    let Run { timeline, attribution, .. } = workload.computation.run;
+    let Run { recording, attribution } = workload.computation.run;
     let case = Case::new(workload, request)?;
     let assessment = Assessment::of(&case);
     let mut others = detectors::detect(&assessment);
@@ -125,10 +126,10 @@ pub fn diagnose_workload(
     let (verdict, named) = verdict::verdict(&assessment, &others);
     let findings = std::iter::once(verdict).chain(others).collect();
     let position = |moment| MomentPosition { moment, position: attribution.phases.position_at(moment) };
-    let end = Moment(timeline.events.len() as u32);
-    let dump = timeline.ooms.last().map_or(end, |oom| Moment::after(oom.event));
+    let end = Moment(recording.events.len() as u32);
+    let dump = recording.ooms.last().map_or(end, |oom| Moment::after(oom.event));
     Ok(Diagnosis {
-        device: timeline.device,
+        device: recording.device,
         at: position(case.moment),
         dump: position(dump),
         asked: assessment.asked().into_iter().chain(named).collect(),

@@ -46,9 +46,9 @@ impl Pinning {
         Self {
             hole_bytes,
             segments,
-            block_bytes: blocks.iter().map(|&id| case.timeline.size(id)).saturating_sum(),
+            block_bytes: blocks.iter().map(|&id| case.recording.size(id)).saturating_sum(),
             blocks,
-            stacks: by_stack(shares.into_iter().map(|(id, bytes)| (case.timeline.stack(id), bytes))),
+            stacks: by_stack(shares.into_iter().map(|(id, bytes)| (case.recording.stack(id), bytes))),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::{DiagnosisRequest, FindingId, Severity, diagnose};
 use oomscope_analysis::{At, Attribution, UserRules};
+use oomscope_fixtures::first;
 use oomscope_fixtures::stacks::Recording;
 use oomscope_model::{
     Action, Anchor, Block, BlockState, DeviceId, Event, EventTable, Moment, PoolKey, Segment, SegmentTable,
@@ -91,13 +92,12 @@ proptest! {
         is_anchored in any::<bool>(),
     ) {
         let anchor = if is_anchored { Anchor::EndState } else { Anchor::TraceOnly };
-        let snapshot = snapshot(&raw, anchor, &end);
-        let timeline = &snapshot.timelines[0];
+        let recording = first(snapshot(&raw, anchor, &end));
         let moments = [None, Some(At::Peak), Some(At::End), Some(At::Event(raw.len() as u32 / 2))];
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+        let attribution = Attribution::of(&recording, &UserRules::default());
         for at in moments {
             let request = DiagnosisRequest { at, device_memory: Some(1 << 30), message: None };
-            let Ok(found) = diagnose(&snapshot, timeline, &attribution, request) else {
+            let Ok(found) = diagnose(&recording, &attribution, request) else {
                 continue;
             };
             prop_assert!(found.verdict().is_some_and(|verdict| verdict.id.kind().section == "the-verdict"));
@@ -128,10 +128,9 @@ fn what_each_repetition_leaves_behind_is_a_leak_when_memory_runs_out() {
         let mut raw = repetitions(20, keeps);
         raw.push((7, 0, 4 << 20, 2));
         let end: Vec<(u64, i64)> = (0..if keeps { 20 } else { 0 }).map(|slot| (slot, 1 << 20)).collect();
-        let snapshot = snapshot(&raw, Anchor::EndState, &end);
-        let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let found = diagnose(&snapshot, timeline, &attribution, DiagnosisRequest::default()).expect("an OOM");
+        let recording = first(snapshot(&raw, Anchor::EndState, &end));
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        let found = diagnose(&recording, &attribution, DiagnosisRequest::default()).expect("an OOM");
         found.findings[0].clone()
     };
     let leak = verdict(true);
@@ -147,10 +146,9 @@ fn what_each_repetition_leaves_behind_is_a_leak_when_memory_runs_out() {
 fn verdict_on(raw: &mut Vec<Raw>, live: &[u64]) -> FindingId {
     raw.push((7, 0, 4 << 20, 2));
     let end: Vec<(u64, i64)> = live.iter().map(|&slot| (slot, 1 << 20)).collect();
-    let snapshot = snapshot(raw, Anchor::EndState, &end);
-    let timeline = &snapshot.timelines[0];
-    let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-    let found = diagnose(&snapshot, timeline, &attribution, DiagnosisRequest::default()).expect("an OOM");
+    let recording = first(snapshot(raw, Anchor::EndState, &end));
+    let attribution = Attribution::of(&recording, &UserRules::default());
+    let found = diagnose(&recording, &attribution, DiagnosisRequest::default()).expect("an OOM");
     found.findings[0].id
 }
 
@@ -203,11 +201,10 @@ fn gradients_of_earlier_backwards_are_not_on_their_way() {
             raw.extend((1..=gradients).map(|at| (0, slot + 10 * at, 8 << 20, 6)));
             slot += 1000;
         }
-        let snapshot = snapshot(&raw, Anchor::TraceOnly, &[]);
-        let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+        let recording = first(snapshot(&raw, Anchor::TraceOnly, &[]));
+        let attribution = Attribution::of(&recording, &UserRules::default());
         let request = DiagnosisRequest { at: Some(At::End), ..DiagnosisRequest::default() };
-        let found = diagnose(&snapshot, timeline, &attribution, request).expect("a moment");
+        let found = diagnose(&recording, &attribution, request).expect("a moment");
         let breakdown =
             found.findings.iter().find(|finding| finding.id == FindingId::Breakdown).expect("a breakdown");
         breakdown.explanation.iter().any(|line| line.text().contains("on their way"))

@@ -140,6 +140,7 @@ fn range_at(lane: &[NamedRange], moment: Moment) -> Option<&NamedRange> {
 mod tests {
     use super::*;
     use oomscope_analysis::UserRules;
+    use oomscope_fixtures::first;
     use oomscope_snapshot::load::{Input, Progress, load};
 
     #[test]
@@ -147,23 +148,22 @@ mod tests {
         for name in ["frag_oom.pickle", "gpt_oom_forward.pickle", "late_start.pickle.gz", "pools.pickle"] {
             let path =
                 std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample_snapshots").join(name);
-            let snapshot = load(&Input::File(path), &Progress::default()).expect("a sample");
-            let timeline = &snapshot.timelines[0];
-            let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-            let figure = memory_figure(timeline, &attribution, timeline.active.peak().0).expect("events");
+            let recording = first(load(&Input::File(path), &Progress::default()).expect("a sample"));
+            let attribution = Attribution::of(&recording, &UserRules::default());
+            let figure = memory_figure(&recording, &attribution, recording.active.peak().0).expect("events");
             assert!(figure.columns.len() <= MAX_COLUMNS);
-            let ranges = totals::ranges(timeline.moments(), MAX_COLUMNS);
+            let ranges = totals::ranges(recording.moments(), MAX_COLUMNS);
             for (range, column) in ranges.zip(&figure.columns) {
                 let FigureInstant { moment, active, categories, .. } = &column.instant;
                 assert_eq!(
-                    range.clone().map(|at| timeline.active.at(Moment(at as u32))).max(),
+                    range.clone().map(|at| recording.active.at(Moment(at as u32))).max(),
                     Some(*active)
                 );
                 assert!(range.contains(&moment.index()) && *active <= figure.top_bytes);
-                assert_eq!(*categories, attribution.categories.bytes_at(timeline, *moment), "{name}");
+                assert_eq!(*categories, attribution.categories.bytes_at(&recording, *moment), "{name}");
                 assert!(column.instant.reserved <= column.most_reserved);
             }
-            assert_eq!(figure.marks[figure.at].instant.moment, timeline.active.peak().0);
+            assert_eq!(figure.marks[figure.at].instant.moment, recording.active.peak().0);
             for mark in &figure.marks {
                 assert!(figure.columns[mark.column].instant.active >= mark.instant.active);
             }

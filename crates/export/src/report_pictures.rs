@@ -112,6 +112,7 @@ mod tests {
     use super::*;
     use crate::PictureVerdict;
     use oomscope_analysis::{RangeName, UserRules};
+    use oomscope_fixtures::first;
     use oomscope_report::{Answer, Fix};
     use oomscope_snapshot::load::{Input, Progress, load};
 
@@ -130,9 +131,8 @@ mod tests {
     fn what_is_projected_is_in_the_picture() {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../sample_snapshots/gpt_oom_forward.pickle");
-        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
-        let recording = &Recording::all(&snapshot).next().expect("a device");
-        let attribution = &Arc::new(Attribution::of(&snapshot, recording, &UserRules::default()));
+        let recording = &first(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let attribution = &Arc::new(Attribution::of(recording, &UserRules::default()));
         let moment = Moment::START;
         let high = |future: &Future| {
             let subject = PageSubject { recording, attribution, future, moment, name: "a", redacts: false };
@@ -147,17 +147,16 @@ mod tests {
     fn pictures_over_time_have_lanes_of_iterations_and_phases() {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../sample_snapshots/gpt_oom_forward.pickle");
-        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
-        let recording = Recording::all(&snapshot).next().expect("a device");
+        let recording = first(load(&Input::File(path), &Progress::default()).expect("a sample"));
         let timeline = recording.timeline();
-        let attribution = Arc::new(Attribution::of(&snapshot, timeline, &UserRules::default()));
+        let attribution = Arc::new(Attribution::of(&recording, &UserRules::default()));
         let of = |attribution| {
             let end = Moment(timeline.events.len() as u32);
             plain(&recording, attribution, end, "a")
         };
         let lanes = of(&attribution).lanes(timeline).lanes;
         assert_eq!(lanes[0][0].name, RangeName::Iteration { number: 0, is_known: true });
-        assert!(lanes[1].iter().any(|range| range.name.text(&snapshot) == "backward"));
+        assert!(lanes[1].iter().any(|range| range.name.text(recording.snapshot()) == "backward"));
         assert!(2 < lanes.len(), "annotations come below");
     }
 
@@ -165,9 +164,8 @@ mod tests {
     fn a_caption_carries_the_verdict_and_names_no_folder_if_that_is_wanted() {
         let path =
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample_snapshots/frag_oom.pickle");
-        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
-        let recording = Recording::all(&snapshot).next().expect("a device");
-        let attribution = Arc::new(Attribution::of(&snapshot, &recording, &UserRules::default()));
+        let recording = first(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let attribution = Arc::new(Attribution::of(&recording, &UserRules::default()));
         let spec = plain(&recording, &attribution, Moment::START, "/home/me/a.pickle");
         let caption = |spec: &PictureSpec| spec.page(&recording, Vec::new()).caption;
         assert!(caption(&spec).headline.starts_with("Out of memory: 1004 MiB requested"));
@@ -194,11 +192,10 @@ mod tests {
     fn a_legend_explains_the_colours_that_the_picture_has() {
         let path =
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample_snapshots/frag_oom.pickle");
-        let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
-        let recording = Recording::all(&snapshot).next().expect("a device");
-        let attribution = Arc::new(Attribution::of(&snapshot, &recording, &UserRules::default()));
+        let recording = first(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let attribution = Arc::new(Attribution::of(&recording, &UserRules::default()));
         let of = |kind, by| {
-            let stacks = Arc::new(BandColors::new(&snapshot, &Palette::DARK));
+            let stacks = Arc::new(BandColors::new(recording.snapshot(), &Palette::DARK));
             let coloring = Arc::new(Coloring::new(by, &recording, stacks, &Palette::DARK));
             let spec = plain(&recording, &attribution, Moment::START, "a");
             !PictureSpec { kind, coloring, ..spec }.color_keys(&recording).is_empty()

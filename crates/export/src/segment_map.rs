@@ -12,7 +12,7 @@ use oomscope_model::{AllocId, Moment, Timeline};
 const FADED_SHARE: f32 = 0.75;
 
 pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
-    let index = SegmentIndex::new(spec.recording.snapshot(), timeline);
+    let index = SegmentIndex::new(&spec.recording);
     let state = index.at(timeline, spec.moment);
     let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == spec.moment);
     let fit = oom.map(|oom| state.fit(&index, timeline, oom));

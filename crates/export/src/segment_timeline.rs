@@ -15,7 +15,7 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
     let rows = SegmentRows::build(timeline);
     let picture = SegmentTimelinePicture {
         rows: &rows,
-        row_sites: &RowSites::new(spec.recording.snapshot(), timeline, &rows),
+        row_sites: &RowSites::new(&spec.recording, &rows),
         look: spec.rows.as_ref(),
         view: spec.view,
         blocks: Blocks { timeline, coloring: &spec.coloring, filter },

@@ -104,7 +104,7 @@ impl PictureSpec {
         let answer = self.verdict.as_ref().and_then(|verdict| verdict.answer.clone());
         let mut lines: Vec<String> = answer.into_iter().map(|answer| self.redacted(answer)).collect();
         if !self.redacts {
-            lines.extend(report::caption_lines(self.recording.snapshot(), timeline, self.moment));
+            lines.extend(report::caption_lines(&self.recording, self.moment));
         }
         lines.extend(self.filter_text(timeline));
         let keys = self.color_keys(timeline).into_iter();
@@ -152,7 +152,7 @@ impl PictureSpec {
         let coloring = by_stack.then_some(&*self.coloring);
         let contains = |id| self.contains(id);
         let kept = self.filter().map(|_| &contains as &dyn Fn(AllocId) -> bool);
-        SiteList::new(self.recording.snapshot(), timeline, self.moment, heading, coloring, kept)
+        SiteList::new(&self.recording, self.moment, heading, coloring, kept)
     }
 
     /// The filter, if the kind of picture depends on one.
@@ -175,8 +175,7 @@ impl PictureSpec {
 
     /// Iterations and phases, and annotations below them.
     pub(super) fn lanes(&self, timeline: &Timeline) -> Lanes {
-        let mut all =
-            if self.redacts { Lanes::default() } else { lanes(self.recording.snapshot(), timeline) };
+        let mut all = if self.redacts { Lanes::default() } else { lanes(&self.recording) };
         if let Some(found) = &self.attribution {
             let annotated = std::mem::replace(&mut all.lanes, structure_lanes(timeline, &found.phases));
             all.lanes.extend(annotated);

@@ -24,14 +24,14 @@ struct Weighed {
 
 impl Weighed {
     fn new(spec: &PictureSpec, timeline: &Timeline) -> Self {
-        let (snapshot, StacksView { measure, options, .. }) = (&**spec.recording.snapshot(), &spec.stacks);
+        let (snapshot, StacksView { measure, options, .. }) = (spec.recording.snapshot(), &spec.stacks);
         let names = FrameNames::new(snapshot);
         let tree = CallTree::build(snapshot, &names, *options);
         let keep = |id| spec.contains(id);
-        let totals = stack_totals(snapshot, timeline, Clock::of(timeline), *measure, keep);
+        let totals = stack_totals(&spec.recording, Clock::of(timeline), *measure, keep);
         let weights = tree.inclusive(totals.weights());
         let class = |id| spec.coloring.class_of(timeline, id).0;
-        let classes = class_weights(snapshot, timeline, Clock::of(timeline), *measure, keep, class);
+        let classes = class_weights(&spec.recording, Clock::of(timeline), *measure, keep, class);
         let colors = NodeColors::new(&tree, &classes, &spec.coloring);
         Self { names, tree, totals, weights, colors }
     }

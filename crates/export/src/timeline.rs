@@ -39,8 +39,7 @@ fn paint(
     legend: Vec<LegendEntry>,
 ) -> Pixels {
     let picture = TimelinePicture {
-        snapshot: spec.recording.snapshot(),
-        timeline,
+        recording: &spec.recording,
         view: spec.view,
         bands,
         lanes: &spec.lanes(timeline),

@@ -1,6 +1,6 @@
 //! A handle to one device of a file.
 
-use super::{AllocId, Allocation, DeviceId, Lifetimes, Moment, Snapshot, StackId, Timeline};
+use super::{AllocId, Allocation, DeviceId, Event, Lifetimes, Moment, Snapshot, StackId, Timeline};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -13,13 +13,33 @@ pub struct Recording {
     snapshot: Arc<Snapshot>,
     /// In bounds of `snapshot.timelines`.
     at: usize,
+    /// What replaces that timeline where the device goes on in another way than was recorded: the file's tables are too large to
+    /// be copied for it.
+    continued: Option<Arc<Timeline>>,
 }
 
 impl Recording {
     /// The recordings of all devices, in the snapshot's order.
     pub fn all(snapshot: &Arc<Snapshot>) -> impl ExactSizeIterator<Item = Self> + use<> {
-        let snapshot = Arc::clone(snapshot);
-        (0..snapshot.timelines.len()).map(move |at| Self { snapshot: Arc::clone(&snapshot), at })
+        let (snapshot, count) = (Arc::clone(snapshot), snapshot.timelines.len());
+        let recording = move |at| Self { snapshot: Arc::clone(&snapshot), at, continued: None };
+        (0..count).map(recording)
+    }
+
+    /// The recording to show first; see [`Snapshot::main_timeline`].
+    pub fn main(snapshot: &Arc<Snapshot>) -> Option<Self> {
+        Self::of_device(snapshot, snapshot.main_timeline()?.device)
+    }
+
+    /// The first `count` events of the device, and others after them; see [`Timeline::continued`].
+    pub fn continued(&self, count: u32, others: &[Event]) -> Self {
+        Self { continued: Some(Arc::new(self.timeline().continued(count, others))), ..self.clone() }
+    }
+
+    /// The recording of the only device of a file; the snapshot has everything else.
+    pub fn only(snapshot: Snapshot, timeline: Timeline) -> Self {
+        let snapshot = Arc::new(Snapshot { timelines: vec![timeline], ..snapshot });
+        Self { snapshot, at: 0, continued: None }
     }
 
     /// The recording of a device; `None` if the file does not have the device.
@@ -34,7 +54,7 @@ impl Recording {
 
     /// The timeline of the device.
     pub fn timeline(&self) -> &Timeline {
-        &self.snapshot.timelines[self.at]
+        self.continued.as_deref().unwrap_or_else(|| &self.snapshot.timelines[self.at])
     }
 
     /// The index of its timeline in the snapshot.
@@ -53,7 +73,7 @@ impl Deref for Recording {
 
 impl PartialEq for Recording {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.snapshot, &other.snapshot) && self.at == other.at
+        std::ptr::eq(self.timeline(), other.timeline())
     }
 }
 

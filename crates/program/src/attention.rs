@@ -34,7 +34,7 @@ pub(super) fn find(computation: &Computation<'_>) -> Vec<Attention> {
     let softmax = run.stacks_of_operations(|operation| operation == TorchOperation::Softmax);
     // Keys and values that grow with each token are made between products, too.
     let is_call = |id: &AllocId| computation.depends_on_batch(*id) && run.category(*id) != Category::KvCache;
-    let calls: Vec<AllocId> = run.timeline.ids().filter(is_call).collect();
+    let calls: Vec<AllocId> = run.recording.ids().filter(is_call).collect();
     let is_product = |id: AllocId| computation.is_product(id);
     let mut product_bytes = 0;
     let mut out = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn find(computation: &Computation<'_>) -> Vec<Attention> {
 /// elsewhere, if it is as large.
 fn in_other_passes(computation: &Computation<'_>, found: &[Attention]) -> Vec<Attention> {
     let run = &computation.run;
-    let made_by = |id: AllocId| (run.timeline.stack(id), run.bytes(id));
+    let made_by = |id: AllocId| (run.recording.stack(id), run.bytes(id));
     let of_scores = |attention: &Attention| {
         let bytes = attention.bytes;
         let scores = attention.scores.iter().copied().map(made_by);
@@ -63,7 +63,7 @@ fn in_other_passes(computation: &Computation<'_>, found: &[Attention]) -> Vec<At
     let scores: HashSet<(StackId, u64)> = found.iter().flat_map(of_scores).collect();
     let starts: Vec<Moment> = found
         .iter()
-        .filter_map(|attention| Some(run.timeline.lifetimes.start(*attention.scores.first()?)))
+        .filter_map(|attention| Some(run.recording.lifetimes.start(*attention.scores.first()?)))
         .collect();
     let has_none = |pass: &&Pass| {
         let first = starts.get(starts.partition_point(|start| start.0 < pass.events.start));
@@ -80,7 +80,7 @@ fn in_other_passes(computation: &Computation<'_>, found: &[Attention]) -> Vec<At
 
 /// The result of the last of some products: the largest that its line made.
 fn last_bytes(run: &Run<'_>, products: &[AllocId]) -> u64 {
-    let stack = |id: &AllocId| run.timeline.stack(*id);
+    let stack = |id: &AllocId| run.recording.stack(*id);
     let of_last = products.iter().rev().take_while(|id| products.last().map(stack) == Some(stack(id)));
     of_last.map(|&id| run.bytes(id)).max().unwrap_or(0)
 }
@@ -93,7 +93,7 @@ fn attention(
     softmax: &StackSet,
 ) -> Option<Attention> {
     let run = &computation.run;
-    let stack = |id: AllocId| run.timeline.stack(id);
+    let stack = |id: AllocId| run.recording.stack(id);
     let by_softmax =
         group.iter().copied().filter(|&id| softmax.has(stack(id))).max_by_key(|&id| run.bytes(id));
     let largest = || group.iter().copied().max_by_key(|&id| run.bytes(id));
@@ -131,7 +131,7 @@ fn attention(
 /// What the backward makes of the size of scores while it goes through them.
 fn gradients(computation: &Computation<'_>, scores: &[AllocId], bytes: u64) -> Vec<AllocId> {
     let run = &computation.run;
-    let lifetimes = &run.timeline.lifetimes;
+    let lifetimes = &run.recording.lifetimes;
     let made = scores.first().and_then(|&id| lifetimes.start(id).event());
     let Some(pass) = made.and_then(|event| computation.pass_at(event)) else { return Vec::new() };
     let ends = || scores.iter().filter_map(|&id| lifetimes.end(id)?.event());
@@ -188,10 +188,9 @@ mod tests {
             }
             program.free(input, DATA);
         }
-        let snapshot = program.finish();
-        let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution }).attention().len()
+        let recording = program.finish();
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        Workload::of(Run { recording: &recording, attribution: &attribution }).attention().len()
     }
 
     #[test]
@@ -236,10 +235,9 @@ mod tests {
             }
             program.free(input, DATA);
         }
-        let snapshot = program.finish();
-        let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let run = Run { snapshot: &snapshot, timeline, attribution: &attribution };
+        let recording = program.finish();
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        let run = Run { recording: &recording, attribution: &attribution };
         let scores: Vec<usize> =
             Workload::of(run).attention().iter().map(|attention| attention.scores.len()).collect();
         assert_eq!(scores, [2, 2, 1]);

@@ -31,8 +31,9 @@ impl BatchSize {
 
     /// The first dimension of inputs, where the recorder noted their shapes. Where these contradict each other, none counts.
     pub fn of(run: &Run<'_>) -> Self {
-        let inputs = run.of_category(Category::Input).into_iter().map(|id| run.timeline.allocation(id));
-        let shapes = inputs.flat_map(|input| fitting_tensors(run.snapshot, run.timeline.device, &input));
+        let inputs = run.of_category(Category::Input).into_iter().map(|id| run.recording.allocation(id));
+        let shapes =
+            inputs.flat_map(|input| fitting_tensors(run.recording.snapshot(), run.recording.device, &input));
         let first: Vec<i64> = shapes.filter_map(|tensor| tensor.shape.first().copied()).collect();
         match first.as_slice() {
             [] => Self::Unknown,
@@ -58,6 +59,6 @@ pub fn is_loaded_once(computation: &Computation<'_>) -> bool {
     let mut passes = computation.spans.passes();
     let (Some(first), Some(_)) = (passes.next(), passes.next()) else { return false };
     let inputs = run.of_category(Category::Input);
-    let is_of_first = |&id: &AllocId| run.timeline.lifetimes.start(id).0 <= first.events.end;
+    let is_of_first = |&id: &AllocId| run.recording.lifetimes.start(id).0 <= first.events.end;
     !inputs.is_empty() && inputs.iter().all(is_of_first)
 }

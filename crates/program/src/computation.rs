@@ -37,7 +37,7 @@ impl<'a> Computation<'a> {
     pub fn of(run: Run<'a>) -> Self {
         let frames = CallFrames::of(&run);
         let spans = Spans::of(&run, &frames);
-        let frees = Frees::of(run.timeline);
+        let frees = Frees::of(run.recording);
         let dependences = dependence::find(&run, &frames, &spans);
         // Asked for each call of attention.
         let has_weight_copies = dependences.contains(&Dependence::WeightCopy);
@@ -69,12 +69,12 @@ impl<'a> Computation<'a> {
 
     /// Whether a module's product of matrices made an allocation.
     pub fn is_product(&self, id: AllocId) -> bool {
-        self.frames.is_product(self.run.snapshot, self.run.timeline.stack(id))
+        self.frames.is_product(self.run.recording.snapshot(), self.run.recording.stack(id))
     }
 
     /// What the operation that made an allocation does to the types of numbers.
     pub fn operation_kind(&self, id: AllocId) -> OperationKind {
-        self.frames.operation(self.run.snapshot, self.run.timeline.stack(id)).0
+        self.frames.operation(self.run.recording.snapshot(), self.run.recording.stack(id)).0
     }
 
     /// The pass that an event lies in.
@@ -87,9 +87,9 @@ impl<'a> Computation<'a> {
 
     /// The repeated blocks in some events of a forward: the allocations from the first to the last of each.
     pub fn blocks(&self, events: &Range<u32>) -> Vec<Range<u32>> {
-        let lifetimes = &self.run.timeline.lifetimes;
+        let lifetimes = &self.run.recording.lifetimes;
         let range = events.start as usize + 1..events.end as usize + 1;
-        let peak = self.run.timeline.active.peak_in(range).map_or(Moment(events.end), |(peak, _)| peak);
+        let peak = self.run.recording.active.peak_in(range).map_or(Moment(events.end), |(peak, _)| peak);
         let is_kept = |id: AllocId| {
             self.depends_on_batch(id)
                 && lifetimes.start(id) <= peak

@@ -65,26 +65,26 @@ struct Made {
 
 /// A copy among what is live at a moment, of at least some share of it. Pinned memory of the host takes no room on the device.
 pub(super) fn find(run: &Run<'_>, sites: &Sites, moment: Moment, least: Share) -> Option<ModelCopy> {
-    if run.timeline.device == DeviceId::HOST {
+    if run.recording.device == DeviceId::HOST {
         return None;
     }
-    let live: Vec<AllocId> = run.timeline.lifetimes.live_at(moment).collect();
+    let live: Vec<AllocId> = run.recording.lifetimes.live_at(moment).collect();
     let live_bytes = live.iter().fold(0u64, |sum, &id| sum.saturating_add(run.bytes(id)));
     let is_weight = |&id: &AllocId| {
-        run.timeline.stack(id) != StackId::EMPTY
+        run.recording.stack(id) != StackId::EMPTY
             && matches!(run.category(id), Category::Parameter | Category::Other | Category::Unknown)
     };
     let weights: Vec<AllocId> = live.into_iter().filter(is_weight).collect();
     let mut paths: HashMap<StackId, Vec<FrameId>> = HashMap::default();
     for &id in &weights {
-        let stack = run.timeline.stack(id);
+        let stack = run.recording.stack(id);
         paths.entry(stack).or_insert_with(|| sites.own_path(run, stack).collect());
     }
     let search = Search { run, made: OnceCell::new(), gradients: OnceCell::new() };
     (1..=MAX_DEPTH).find_map(|depth| {
         let mut sets: HashMap<&[FrameId], Set> = HashMap::default();
         for &id in &weights {
-            let path = paths.get(&run.timeline.stack(id)).map_or(&[][..], Vec::as_slice);
+            let path = paths.get(&run.recording.stack(id)).map_or(&[][..], Vec::as_slice);
             if !path.is_empty() {
                 let set = sets.entry(&path[..path.len().min(depth)]).or_default();
                 set.blocks.push(id);
@@ -118,7 +118,7 @@ impl Search<'_> {
         }
         let made = self.made.get_or_init(|| Made::of(self.run));
         // That of the largest block, for how all of it was made.
-        let stack = self.run.timeline.stack(*set.blocks.iter().max_by_key(|&&id| self.run.bytes(id))?);
+        let stack = self.run.recording.stack(*set.blocks.iter().max_by_key(|&&id| self.run.bytes(id))?);
         if made.by_deepcopy.has(stack) {
             // Copies of a whole training have the optimizer's state with the weights.
             let is_module = made.by_module.has(stack);
@@ -171,7 +171,7 @@ impl Made {
 /// The most gradients of each size that one iteration made.
 fn most_gradients(run: &Run<'_>) -> Sizes {
     let iterations = &run.attribution.phases.iterations;
-    let iteration = |id: AllocId| iterations.index_at(run.timeline.lifetimes.start(id));
+    let iteration = |id: AllocId| iterations.index_at(run.recording.lifetimes.start(id));
     let mut most = Sizes::default();
     for of_one in run.of_category(Category::Gradient).chunk_by(|&a, &b| iteration(a) == iteration(b)) {
         most.raise_to(&Sizes::of(run, of_one.iter().copied()));

@@ -48,7 +48,7 @@ struct Facts<'a> {
 pub(super) fn find(run: &Run<'_>, frames: &CallFrames, spans: &Spans) -> Vec<Dependence> {
     let weights = Sizes::of(run, run.of_category(Category::Parameter));
     let facts = Facts { run, frames, weights: &weights };
-    let mut roles = vec![Dependence::Fixed; run.timeline.lifetimes.len()];
+    let mut roles = vec![Dependence::Fixed; run.recording.lifetimes.len()];
     for span in spans.iter() {
         let ids = run.made_in(span.events()).collect::<Vec<AllocId>>();
         match span {
@@ -72,7 +72,7 @@ fn is_state(run: &Run<'_>, id: AllocId) -> bool {
 
 fn of_pass(facts: &Facts<'_>, pass: &Pass, ids: &[AllocId], roles: &mut [Dependence]) {
     let Facts { run, weights, .. } = *facts;
-    let made = |id: AllocId| run.timeline.lifetimes.start(id).event().unwrap_or(EventIx(0)).0;
+    let made = |id: AllocId| run.recording.lifetimes.start(id).event().unwrap_or(EventIx(0)).0;
     let split = ids.partition_point(|&id| made(id) < pass.backward);
     let (forward, backward) = ids.split_at(split);
     of_calls(facts, forward, Dependence::Batch, roles);
@@ -80,7 +80,7 @@ fn of_pass(facts: &Facts<'_>, pass: &Pass, ids: &[AllocId], roles: &mut [Depende
         forward.iter().filter(|id| roles[id.index()] == Dependence::Batch).map(|&id| run.bytes(id)).collect();
     for &id in backward.iter().filter(|&&id| !is_state(run, id)) {
         let bytes = run.bytes(id);
-        let is_kept = run.timeline.lifetimes.end(id).is_none_or(|end| pass.events.end < end.0);
+        let is_kept = run.recording.lifetimes.end(id).is_none_or(|end| pass.events.end < end.0);
         roles[id.index()] = if is_workspace(run, id) {
             Dependence::Workspace
         } else if is_kept && weights.count(bytes) != 0 {
@@ -122,8 +122,8 @@ fn of_calls(facts: &Facts<'_>, ids: &[AllocId], batch: Dependence, roles: &mut [
 
 /// What is there after the operation that makes it: when another stack allocates.
 fn outlives_operation(run: &Run<'_>, ids: &[AllocId]) -> HashSet<AllocId> {
-    let stack = |id: AllocId| run.timeline.stack(id);
-    let lifetimes = &run.timeline.lifetimes;
+    let stack = |id: AllocId| run.recording.stack(id);
+    let lifetimes = &run.recording.lifetimes;
     let mut out = HashSet::default();
     for operation in ids.chunk_by(|&a, &b| stack(a) == stack(b)) {
         let last = operation[operation.len() - 1];
@@ -138,10 +138,10 @@ fn outlives_operation(run: &Run<'_>, ids: &[AllocId]) -> HashSet<AllocId> {
 fn most_products_copy(facts: &Facts<'_>, ids: &[AllocId], is_copy: impl Fn(AllocId) -> bool) -> bool {
     let mut copying: HashMap<StackId, bool> = HashMap::default();
     for &id in ids {
-        let stack = facts.run.timeline.stack(id);
+        let stack = facts.run.recording.stack(id);
         if let Some(copies) = copying.get_mut(&stack) {
             *copies |= is_copy(id);
-        } else if facts.frames.is_product(facts.run.snapshot, stack) {
+        } else if facts.frames.is_product(facts.run.recording.snapshot(), stack) {
             copying.insert(stack, is_copy(id));
         }
     }
@@ -160,7 +160,7 @@ fn most_weights_are_copied(facts: &Facts<'_>, ids: &[AllocId], is_copy: impl Fn(
 }
 
 fn is_workspace(run: &Run<'_>, id: AllocId) -> bool {
-    let lifetimes = &run.timeline.lifetimes;
+    let lifetimes = &run.recording.lifetimes;
     let is_brief =
         lifetimes.end(id).is_some_and(|end| end.0.saturating_sub(lifetimes.start(id).0) <= WORKSPACE_EVENTS);
     is_brief && WORKSPACES_BYTES.contains(&run.bytes(id))

@@ -42,7 +42,7 @@ impl CallFrames {
         let mut found =
             run.per_frame(|code| CallFrame { function: 0, kind: kind(code), operation: code.operation() });
         for (id, frame) in (0..).map(FrameId).zip(&mut found) {
-            let Frame { file, name, .. } = run.snapshot.frames.get(id);
+            let Frame { file, name, .. } = run.recording.snapshot().frames.get(id);
             let next = functions.len() as u32;
             frame.function = *functions.entry((file, name)).or_insert(next);
         }

@@ -7,12 +7,14 @@
 //! use oomscope_snapshot::load::{Input, Progress, load};
 //! use oomscope_analysis::{Attribution, UserRules};
 //! use oomscope_program::{Run, Workload};
+//! use oomscope_model::Recording;
+//! use std::sync::Arc;
 //!
 //! let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sample_snapshots/frag_oom.pickle");
-//! let snapshot = load(&Input::File(sample.into()), &Progress::default())?;
-//! let timeline = snapshot.main_timeline().ok_or("no device")?;
-//! let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-//! let workload = Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+//! let snapshot = Arc::new(load(&Input::File(sample.into()), &Progress::default())?);
+//! let recording = Recording::main(&snapshot).ok_or("no device")?;
+//! let attribution = Attribution::of(&recording, &UserRules::default());
+//! let workload = Workload::of(Run { recording: &recording, attribution: &attribution });
 //! println!("it trains: {}", workload.trains());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -132,7 +134,7 @@ impl<'a> Workload<'a> {
             let of_training = |id| matches!(run.category(id), Category::Gradient | Category::OptimizerState);
             self.computation.spans.passes().next().is_some()
                 || run.attribution.phases.phases.iter().any(|start| start.phase == Phase::Backward)
-                || run.timeline.ids().any(of_training)
+                || run.recording.ids().any(of_training)
         })
     }
 

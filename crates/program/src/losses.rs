@@ -30,7 +30,7 @@ pub(super) fn find(computation: &Computation<'_>) -> Vec<Loss> {
     let run = &computation.run;
     let in_loss = in_loss(run);
     let upcast = run.stacks_with(|code| code.upcasts_logits());
-    let ids: Vec<AllocId> = run.timeline.ids().filter(|&id| in_loss.has(run.timeline.stack(id))).collect();
+    let ids: Vec<AllocId> = run.recording.ids().filter(|&id| in_loss.has(run.recording.stack(id))).collect();
     let groups = ids.chunk_by(|a, b| a.0 + 1 == b.0);
     groups.filter_map(|group| loss(run, computation, group, &upcast)).collect()
 }
@@ -63,13 +63,13 @@ fn loss(run: &Run<'_>, computation: &Computation<'_>, group: &[AllocId], upcast:
     let logits = forward.last().copied().filter(|&id| id != logarithms)?;
     let is_largest = (first..logits.0).map(AllocId).all(|id| !is_batch(id) || run.bytes(id) <= bytes);
     let backward = gradients(run, computation, logits).into_iter().filter(|&id| has_size(id)).collect();
-    let is_upcast = upcast.has(run.timeline.stack(logarithms));
+    let is_upcast = upcast.has(run.recording.stack(logarithms));
     is_largest.then_some(Loss { logarithms, forward, backward, is_upcast })
 }
 
 /// What the backward makes until it comes to what was there before the logits.
 fn gradients(run: &Run<'_>, computation: &Computation<'_>, logits: AllocId) -> Vec<AllocId> {
-    let lifetimes = &run.timeline.lifetimes;
+    let lifetimes = &run.recording.lifetimes;
     let pass = lifetimes.start(logits).event().and_then(|event| computation.pass_at(event));
     let Some(pass) = pass else { return Vec::new() };
     let is_older = |id: AllocId| {

@@ -29,11 +29,11 @@ impl NumberTypes {
         let mut others = HashSet::default();
         let (mut wide, mut half) = (0u64, 0u64);
         let mut before: Option<(AllocId, StackId, u64)> = None;
-        for id in run.timeline.ids() {
+        for id in run.recording.ids() {
             if !computation.depends_on_batch(id) {
                 continue;
             }
-            let (stack, bytes) = (run.timeline.stack(id), run.bytes(id));
+            let (stack, bytes) = (run.recording.stack(id), run.bytes(id));
             let Some((one, _, one_bytes)) = before
                 .replace((id, stack, bytes))
                 .filter(|&(_, of_one, _)| of_one == stack && stack != StackId::EMPTY)
@@ -82,7 +82,7 @@ impl NumberTypes {
 
 /// Whether some parameter has a size that no number of four bytes fills.
 fn has_odd_parameters(run: &Run<'_>) -> bool {
-    let mut ids = run.timeline.ids();
+    let mut ids = run.recording.ids();
     ids.any(|id| run.category(id) == Category::Parameter && !run.bytes(id).is_multiple_of(4))
 }
 
@@ -105,9 +105,9 @@ fn bytes_by_width(run: &Run<'_>) -> [u64; 2] {
 fn smallest_loss(run: &Run<'_>, computation: &Computation<'_>) -> Option<u64> {
     let in_loss = run.stacks_of_operations(TorchOperation::is_loss);
     let is_loss = |id: &AllocId| {
-        computation.dependence(*id) != Dependence::Fixed && in_loss.has(run.timeline.stack(*id))
+        computation.dependence(*id) != Dependence::Fixed && in_loss.has(run.recording.stack(*id))
     };
-    run.timeline.ids().filter(is_loss).map(|id| run.bytes(id)).filter(|&bytes| bytes != 0).min()
+    run.recording.ids().filter(is_loss).map(|id| run.bytes(id)).filter(|&bytes| bytes != 0).min()
 }
 
 #[cfg(test)]
@@ -132,11 +132,10 @@ mod tests {
         program.alloc(3 * MIB, LOAD);
         program.alloc(MIB, DATA);
         let first = sizes.map(|size| program.alloc(size * MIB, stack))[0];
-        let snapshot = program.finish();
-        let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let workload = Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
-        let mut ids = timeline.ids().skip_while(|&id| timeline.allocation(id).addr != first);
+        let recording = program.finish();
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        let workload = Workload::of(Run { recording: &recording, attribution: &attribution });
+        let mut ids = recording.ids().skip_while(|&id| recording.allocation(id).addr != first);
         [(); 2].map(|()| ids.next().is_some_and(|id: AllocId| workload.number_types().is_other(id)))
     }
 

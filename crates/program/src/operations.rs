@@ -37,12 +37,12 @@ pub(super) fn operations(
     parameter_bytes: &HashSet<u64>,
     ids: &[AllocId],
 ) -> Vec<Operation> {
-    let stack = |id: AllocId| run.timeline.stack(id);
+    let stack = |id: AllocId| run.recording.stack(id);
     let ids: Vec<AllocId> = ids.iter().copied().filter(|&id| stack(id) != StackId::EMPTY).collect();
     let mut operations: Vec<Operation> = ids
         .chunk_by(|&a, &b| stack(a) == stack(b))
         .map(|ids| {
-            let (kind, function) = frames.operation(run.snapshot, stack(ids[0]));
+            let (kind, function) = frames.operation(run.recording.snapshot(), stack(ids[0]));
             Operation { ids: ids.to_vec(), kind, is_written_norm: false, function }
         })
         .collect();

@@ -42,7 +42,7 @@ impl OptimizerFacts {
     pub fn of(run: &Run<'_>) -> Self {
         let in_step = in_optimizer(run);
         let (mut state, mut temporaries) = (Vec::new(), Vec::new());
-        for id in run.timeline.ids() {
+        for id in run.recording.ids() {
             match run.category(id) {
                 Category::OptimizerState => state.push(id),
                 Category::Temporary if is_in_step(run, &in_step, id) => temporaries.push(id),
@@ -50,10 +50,10 @@ impl OptimizerFacts {
             }
         }
         let any =
-            |ids: &[AllocId], stacks: &StackSet| ids.iter().any(|&id| stacks.has(run.timeline.stack(id)));
+            |ids: &[AllocId], stacks: &StackSet| ids.iter().any(|&id| stacks.has(run.recording.stack(id)));
         let is_adam = any(&state, &of_file(run, &["adam.py", "adamw.py"]));
         let failed: Vec<OomEvent> =
-            run.timeline.ooms.iter().copied().filter(|oom| in_step.has(stack_of(run, oom))).collect();
+            run.recording.ooms.iter().copied().filter(|oom| in_step.has(stack_of(run, oom))).collect();
         let by = |function: &str| {
             let stacks = run.stacks_with(|code| code.is_of_adam(function));
             any(&temporaries, &stacks) || failed.iter().any(|oom| stacks.has(stack_of(run, oom)))
@@ -74,7 +74,7 @@ impl OptimizerFacts {
             self.state.iter().partition(|&&id| run.bytes(id) <= COUNTER_BYTES);
         let mut out = counters;
         let frames = optimizer_frames(run);
-        let frame_of = |id: AllocId| frames.get(run.timeline.stack(id).index()).copied().flatten();
+        let frame_of = |id: AllocId| frames.get(run.recording.stack(id).index()).copied().flatten();
         let (seen, unseen): (Vec<AllocId>, Vec<AllocId>) =
             tensors.iter().partition(|&&id| frame_of(id).is_some());
         let states = if seen.is_empty() {
@@ -99,7 +99,7 @@ impl OptimizerFacts {
 }
 
 fn stack_of(run: &Run<'_>, oom: &OomEvent) -> StackId {
-    run.timeline.events.stack(oom.event)
+    run.recording.events.stack(oom.event)
 }
 
 /// How many tensors each parameter has, by the lines of the optimizer that make them: each line makes one for every
@@ -142,11 +142,11 @@ fn optimizer_frames(run: &Run<'_>) -> Vec<Option<FrameId>> {
 
 /// Whether a temporary belongs to an optimizer's step: its stack says so or, where nothing has stacks, its phase.
 fn is_in_step(run: &Run<'_>, in_step: &StackSet, id: AllocId) -> bool {
-    if run.snapshot.frames.is_empty() {
-        return run.attribution.phases.phase_at(run.timeline.lifetimes.start(id)) == Phase::Optimizer;
+    if run.recording.snapshot().frames.is_empty() {
+        return run.attribution.phases.phase_at(run.recording.lifetimes.start(id)) == Phase::Optimizer;
     }
-    let stack = run.timeline.stack(id);
-    in_step.has(stack) || stack == UnseenStacks::behind(run.snapshot).step
+    let stack = run.recording.stack(id);
+    in_step.has(stack) || stack == UnseenStacks::behind(run.recording.snapshot()).step
 }
 
 /// The stacks in a step of an optimizer: one of torch, or one that is derived from its base class, whose wrapper shows. A

@@ -44,7 +44,7 @@ pub(super) fn find_parts(run: &Run<'_>, frames: &CallFrames, spans: &mut [Span])
 fn way(run: &Run<'_>, frames: &CallFrames, events: &Range<u32>) -> Option<Vec<u32>> {
     run.made_in(events).find_map(|id| {
         let mut functions = Vec::new();
-        for line in frames.path(run.snapshot, run.timeline.stack(id)) {
+        for line in frames.path(run.recording.snapshot(), run.recording.stack(id)) {
             let frame = frames.get(line);
             if frame.kind == FrameKind::Call {
                 return (!functions.is_empty()).then_some(functions);
@@ -94,10 +94,9 @@ mod tests {
                 program.free(address, DATA);
             }
         }
-        let snapshot = program.finish();
-        let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let computation = Computation::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+        let recording = program.finish();
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        let computation = Computation::of(Run { recording: &recording, attribution: &attribution });
         computation.spans.iter().filter(|span| matches!(span, Span::Eval(_, false))).count()
     }
 

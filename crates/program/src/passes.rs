@@ -76,7 +76,7 @@ enum Kind {
 /// The phases of a recording, with a piece for each call of a model.
 fn pieces(run: &Run<'_>) -> Vec<Piece> {
     let phases = &run.attribution.phases;
-    let events = run.timeline.events.len() as u32;
+    let events = run.recording.events.len() as u32;
     let ends = phases.phases.iter().skip(1).map(|next| next.event.0).chain([events]);
     let mut out = Vec::new();
     for (start, end) in phases.phases.iter().zip(ends) {
@@ -111,8 +111,8 @@ fn calls(phases: &Phases, whole: Range<u32>) -> Vec<Range<u32>> {
 /// Whether a backward frees most of the tensors that some events hold at once, or something else does; `None` if most stay.
 /// Numbers tell more than bytes: the largest tensors are often results, which the program keeps as long as it likes.
 fn is_trained(run: &Run<'_>, events: &Range<u32>) -> Option<bool> {
-    let lifetimes = &run.timeline.lifetimes;
-    let (peak, _) = run.timeline.active.peak_in(events.start as usize + 1..events.end as usize + 1)?;
+    let lifetimes = &run.recording.lifetimes;
+    let (peak, _) = run.recording.active.peak_in(events.start as usize + 1..events.end as usize + 1)?;
     let (mut all, mut in_backward, mut otherwise) = (0u32, 0u32, 0u32);
     for id in lifetimes.started_between(Moment(events.start), peak) {
         let end = lifetimes.end(id);
@@ -248,10 +248,9 @@ mod tests {
             program.free(state, ZERO_GRAD);
             program.free(input, DATA);
         }
-        let snapshot = program.finish();
-        let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let computation = Computation::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+        let recording = program.finish();
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        let computation = Computation::of(Run { recording: &recording, attribution: &attribution });
         assert_eq!(computation.spans.passes().count(), 3, "{:?}", computation.spans);
     }
 }

@@ -2,16 +2,14 @@
 
 use super::share::MOST;
 use oomscope_analysis::{Attribution, Basis, Category, FrameCode, TorchOperation, by_function, printable};
-use oomscope_model::{AllocId, Frame, FrameId, Moment, Snapshot, StackId, Timeline};
+use oomscope_model::{AllocId, Frame, FrameId, Moment, Recording, StackId};
 use std::ops::Range;
 
 /// One device of a file, with what its allocations are for.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'a> {
-    /// The file.
-    pub snapshot: &'a Snapshot,
     /// The device.
-    pub timeline: &'a Timeline,
+    pub recording: &'a Recording,
     /// Categories, phases and iterations.
     pub attribution: &'a Attribution,
 }
@@ -25,7 +23,7 @@ impl<'a> Run<'a> {
 
     /// Whether most bytes of some allocations have an inferred category.
     pub fn are_inferred(&self, ids: &[AllocId]) -> bool {
-        let bytes = |id: &AllocId| i128::from(self.timeline.size(*id).max(0));
+        let bytes = |id: &AllocId| i128::from(self.recording.size(*id).max(0));
         let is_inferred = |id: &&AllocId| self.attribution.categories.basis(**id) == Basis::Inferred;
         let all: i128 = ids.iter().map(bytes).sum();
         let inferred: i128 = ids.iter().filter(is_inferred).map(bytes).sum();
@@ -34,18 +32,18 @@ impl<'a> Run<'a> {
 
     /// The allocations of a category, in their order.
     pub fn of_category(&self, category: Category) -> Vec<AllocId> {
-        self.timeline.ids().filter(|&id| self.category(id) == category).collect()
+        self.recording.ids().filter(|&id| self.category(id) == category).collect()
     }
 
     /// Requested bytes of an allocation.
     #[inline]
     pub fn bytes(&self, id: AllocId) -> u64 {
-        self.timeline.size(id).max(0).unsigned_abs()
+        self.recording.size(id).max(0).unsigned_abs()
     }
 
     /// The most bytes of some allocations that are in use at once.
     pub fn most_at_once(&self, ids: &[AllocId]) -> u64 {
-        let lifetimes = &self.timeline.lifetimes;
+        let lifetimes = &self.recording.lifetimes;
         let starts = ids.iter().map(|&id| (lifetimes.start(id), 1, self.bytes(id)));
         let ends = ids.iter().filter_map(|&id| Some((lifetimes.end(id)?, 0, self.bytes(id))));
         let mut changes: Vec<(Moment, u8, u64)> = starts.chain(ends).collect();
@@ -61,7 +59,7 @@ impl<'a> Run<'a> {
 
     /// The allocations that some events make.
     pub fn made_in(&self, events: &Range<u32>) -> impl Iterator<Item = AllocId> + use<'a> {
-        self.timeline.lifetimes.started_between(Moment(events.start), Moment(events.end))
+        self.recording.lifetimes.started_between(Moment(events.start), Moment(events.end))
     }
 
     /// Whether some frame of the file has a property.
@@ -109,18 +107,18 @@ impl<'a> Run<'a> {
         &self,
         ask: impl Fn(FrameCode<'_>) -> T + Send + Sync,
     ) -> Vec<T> {
-        by_function(self.snapshot, |Frame { file, name, .. }| {
-            let text = |id| printable(self.snapshot, id);
+        by_function(self.recording.snapshot(), |Frame { file, name, .. }| {
+            let text = |id| printable(self.recording.snapshot(), id);
             ask(FrameCode { file: &text(file).replace('\\', "/"), function: &text(name) })
         })
     }
 
     fn stack_ids(&self) -> impl Iterator<Item = StackId> + use<> {
-        (0..self.snapshot.stacks.len() as u32).map(StackId)
+        (0..self.recording.snapshot().stacks.len() as u32).map(StackId)
     }
 
     fn frames_of(&self, stack: StackId) -> &[FrameId] {
-        self.snapshot.stacks.frames(stack)
+        self.recording.snapshot().stacks.frames(stack)
     }
 }
 

@@ -18,18 +18,22 @@ impl Sites {
 
     /// The innermost line of the user's own code that made most bytes of some allocations, else of a package.
     pub(super) fn line(&self, run: &Run<'_>, ids: &[AllocId]) -> Option<FrameId> {
-        with_most(run, ids, |stack| self.last(run.snapshot.stacks.frames(stack).iter().rev().copied()))
+        with_most(run, ids, |stack| {
+            self.last(run.recording.snapshot().stacks.frames(stack).iter().rev().copied())
+        })
     }
 
     /// The line that calls the outermost module which made most bytes of some allocations.
     pub(super) fn call(&self, run: &Run<'_>, frames: &CallFrames, ids: &[AllocId]) -> Option<FrameId> {
         let is_outside = |frame: &FrameId| frames.get(*frame).kind != FrameKind::Call;
-        with_most(run, ids, |stack| self.last(frames.path(run.snapshot, stack).take_while(is_outside)))
+        with_most(run, ids, |stack| {
+            self.last(frames.path(run.recording.snapshot(), stack).take_while(is_outside))
+        })
     }
 
     /// The innermost line on the way to all of some allocations.
     pub(super) fn way(&self, run: &Run<'_>, ids: impl Iterator<Item = AllocId>) -> Option<FrameId> {
-        let mut stacks = ids.map(|id| run.snapshot.stacks.frames(run.timeline.stack(id)));
+        let mut stacks = ids.map(|id| run.recording.snapshot().stacks.frames(run.recording.stack(id)));
         let mut way: Vec<FrameId> = stacks.next()?.iter().rev().copied().collect();
         for stack in stacks.filter(|stack| !stack.is_empty()) {
             let same = way.iter().zip(stack.iter().rev()).take_while(|(one, other)| one == other).count();
@@ -44,7 +48,7 @@ impl Sites {
         run: &'a Run<'_>,
         stack: StackId,
     ) -> impl Iterator<Item = FrameId> + 'a {
-        let frames = run.snapshot.stacks.frames(stack).iter().rev().copied();
+        let frames = run.recording.snapshot().stacks.frames(stack).iter().rev().copied();
         frames.filter(|frame| self.0.get(frame.index()) == Some(&Owner::User))
     }
 
@@ -72,7 +76,7 @@ fn with_most(run: &Run<'_>, ids: &[AllocId], line: impl Fn(StackId) -> Option<Fr
     let mut lines: HashMap<StackId, Option<FrameId>> = HashMap::default();
     let mut by_line: HashMap<FrameId, u64> = HashMap::default();
     for &id in ids {
-        let stack = run.timeline.stack(id);
+        let stack = run.recording.stack(id);
         if let Some(line) = *lines.entry(stack).or_insert_with(|| line(stack)) {
             let bytes = by_line.entry(line).or_default();
             *bytes = bytes.saturating_add(run.bytes(id));
@@ -99,11 +103,11 @@ mod tests {
         program.alloc(512, &[LINEAR, CALL, MODEL, CALL, MAIN]);
         program.alloc(2048, &["/home/me/model.py:21 forward", CALL, MAIN]);
         program.alloc(4096, &["/lib/python3.12/site-packages/timm/vit.py:7 forward", CALL, LINEAR]);
-        let snapshot = program.finish();
-        let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let workload = Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
-        let text = |frame: Option<FrameId>| frame.map(|frame| frame_line(&site_frame(&snapshot, frame)));
+        let recording = program.finish();
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        let workload = Workload::of(Run { recording: &recording, attribution: &attribution });
+        let text =
+            |frame: Option<FrameId>| frame.map(|frame| frame_line(&site_frame(recording.snapshot(), frame)));
         let ids = [AllocId(0), AllocId(1), AllocId(2)];
         assert_eq!(text(workload.line(&ids[..1])).as_deref(), Some("model.py:20 forward"));
         assert_eq!(text(workload.line(&ids[..2])).as_deref(), Some("model.py:21 forward"));

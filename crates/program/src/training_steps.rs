@@ -22,7 +22,7 @@ pub struct TrainingStep {
 pub fn training_steps(run: &Run<'_>) -> Vec<TrainingStep> {
     let phases = &run.attribution.phases;
     let iterations = &phases.iterations.list;
-    let end = run.timeline.events.len() as u32;
+    let end = run.recording.events.len() as u32;
     let starts = iterations.iter().map(|iteration| iteration.start.0);
     // What is before the first iteration may be the rest of one.
     let before = iterations.first().map(|first| 0..first.start.0);

@@ -10,7 +10,7 @@ use oomscope_program::training_steps;
 
 /// `no-copy`, where a model is in memory twice at the last OOM or, without one, at the peak.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
-    let moment = At::oom_or_peak(scene.run.timeline).moment(scene.run.timeline).ok();
+    let moment = At::oom_or_peak(scene.run.recording).moment(scene.run.recording).ok();
     let Some(copy) = moment.and_then(|moment| scene.workload().copy(moment, TRACE)) else {
         return Vec::new();
     };
@@ -33,7 +33,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
 
 /// What calls of the copy allocate: calls that train nothing, before the backward of a pass.
 fn calls(scene: &Scene<'_>) -> Vec<AllocId> {
-    let (lifetimes, phases) = (&scene.run.timeline.lifetimes, &scene.run.attribution.phases);
+    let (lifetimes, phases) = (&scene.run.recording.lifetimes, &scene.run.attribution.phases);
     let steps = training_steps(&scene.run);
     let before = steps.iter().map(|step| (Moment(step.events.start), Moment(step.first_backward.start)));
     let made = before.flat_map(|(from, until)| lifetimes.started_between(from, until));

@@ -12,12 +12,14 @@
 //! use oomscope_snapshot::load::{Input, Progress, load};
 //! use oomscope_analysis::{Attribution, UserRules};
 //! use oomscope_remedies::predict_all;
+//! use oomscope_model::Recording;
+//! use std::sync::Arc;
 //!
 //! let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sample_snapshots/frag_oom.pickle");
-//! let snapshot = load(&Input::File(sample.into()), &Progress::default())?;
-//! let timeline = snapshot.main_timeline().ok_or("no device")?;
-//! let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-//! let found = predict_all(&snapshot, timeline, &attribution, None).ok_or("no trace to change")?;
+//! let snapshot = Arc::new(load(&Input::File(sample.into()), &Progress::default())?);
+//! let recording = Recording::main(&snapshot).ok_or("no device")?;
+//! let attribution = Attribution::of(&recording, &UserRules::default());
+//! let found = predict_all(&recording, &attribution, None).ok_or("no trace to change")?;
 //! let plan = found.least().ok_or("nothing fits")?;
 //! println!("{}: {} bytes at the peak", plan.title, plan.figures.peak_requested);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -38,7 +38,7 @@ impl Precondition {
 
     /// The same fact about a line.
     pub(super) fn at(mut self, scene: &Scene<'_>, frame: Option<FrameId>) -> Self {
-        self.line = frame.map(|frame| frame_line(&site_frame(scene.run.snapshot, frame)));
+        self.line = frame.map(|frame| frame_line(&site_frame(scene.run.recording.snapshot(), frame)));
         self
     }
 

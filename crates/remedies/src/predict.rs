@@ -22,11 +22,11 @@ const MANY_EVENTS: usize = 1_000_000;
 /// Try the remedies that apply, or those of them that are wished for. Where nothing else is wished for, the best are tried in pairs,
 /// too, and plans are searched for a program that does not fit.
 pub fn predict(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predictions {
-    if !wish.all && wish.only.is_empty() && MANY_EVENTS < scene.run.timeline.events.len() {
+    if !wish.all && wish.only.is_empty() && MANY_EVENTS < scene.run.recording.events.len() {
         return predict_best(scene, wish, progress);
     }
     let wanted = wish.only.as_slice();
-    let program = Program::recorded(scene.run.timeline);
+    let program = Program::recorded(scene.run.recording);
     let (offers, baseline) =
         rayon::join(|| Offers::of(scene, &program, wish), || Tried::recorded(scene, &program));
     let recorded = Recorded { scene, program: &program, baseline: &baseline };
@@ -69,7 +69,7 @@ pub fn predict(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predic
 /// Try only the remedies that save most and, if the program does not fit, settings and pairs: for recordings of which few answers are
 /// wanted soon. No degrees and no further combinations are searched.
 fn predict_best(scene: &Scene<'_>, wish: &Wish, progress: Progress<'_>) -> Predictions {
-    let program = Program::recorded(scene.run.timeline);
+    let program = Program::recorded(scene.run.recording);
     let (offers, baseline) =
         rayon::join(|| Offers::of(scene, &program, wish), || Tried::recorded(scene, &program));
     let recorded = Recorded { scene, program: &program, baseline: &baseline };
@@ -155,7 +155,7 @@ fn predictions(
         best: if plans.is_empty() { best::few(baseline, &remedies) } else { plans.clone() },
         baseline: baseline.figures,
         curve: baseline.profile.clone(),
-        moments: scene.run.timeline.events.len() as u32 + 1,
+        moments: scene.run.recording.events.len() as u32 + 1,
         until: scene.subject.until(),
         projected: scene.projected,
         fits: baseline.fits(),

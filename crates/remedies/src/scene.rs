@@ -39,8 +39,8 @@ impl<'a> Scene<'a> {
                 return ask(&Scene { projected: Err(reason), ..Scene::new(workload, subject, device) });
             }
         };
-        let Projection { timeline, attribution, course } = &projection;
-        let whole = Workload::of(Run { timeline, attribution, ..workload.computation.run });
+        let Projection { recording, attribution, course } = &projection;
+        let whole = Workload::of(Run { recording, attribution });
         let subject = projection.requests(subject);
         ask(&Scene { projected: Ok(*course), ..Scene::new(&whole, &subject, device) })
     }

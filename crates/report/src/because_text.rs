@@ -1,23 +1,18 @@
 //! Words for the evidence of a verdict.
 
 use oomscope_analysis::{Because, Blocks, frame_line, site_frame};
-use oomscope_model::{Allocation, PoolKey, Snapshot, Timeline};
+use oomscope_model::{Allocation, PoolKey, Recording};
 use oomscope_units as units;
 
 /// The evidence of a rule for its verdict on an allocation, in a few words.
-pub fn because_text(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
-    allocation: &Allocation,
-    because: Because,
-) -> String {
+pub fn because_text(recording: &Recording, allocation: &Allocation, because: Because) -> String {
     match because {
         Because::Size(size) if allocation.alloc_event().is_none() => {
             format!("{}, older than the recording", units::bytes(size))
         }
         Because::Size(size) => units::bytes(size),
         Because::Label => "as labelled".to_owned(),
-        Because::Frame(frame) => frame_line(&site_frame(snapshot, frame)),
+        Because::Frame(frame) => frame_line(&site_frame(recording.snapshot(), frame)),
         Because::NoStack => "no stack was recorded".to_owned(),
         Because::GivenBack(event) => format!("given back at event {}", event.0),
         Because::Kept => "not given back within the recording".to_owned(),
@@ -30,7 +25,7 @@ pub fn because_text(
             known_as.label(),
         ),
         Because::TookThePlaceOf(other) => {
-            let other = timeline.allocation(other);
+            let other = recording.allocation(other);
             format!("took the place of {}", allocation_name(&other))
         }
         Because::Pool => match allocation.pool {

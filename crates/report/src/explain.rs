@@ -8,7 +8,7 @@ use oomscope_analysis::{
     Attribution, Claim, FittingTensor, SiteFrame, Verdict, fitting_tensors, frame_line, site_frame,
     site_place, stack_lines, tensors_text,
 };
-use oomscope_model::{Allocation, PoolKey, Snapshot, Timeline};
+use oomscope_model::{Allocation, PoolKey, Recording};
 use oomscope_units as units;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -16,10 +16,8 @@ use std::io::{self, Write};
 /// An allocation and the claims of all rules about it.
 #[derive(Debug)]
 pub struct Explanation<'a> {
-    /// The recording.
-    pub snapshot: &'a Snapshot,
     /// The device.
-    pub timeline: &'a Timeline,
+    pub recording: &'a Recording,
     /// The allocation.
     pub allocation: Allocation,
     /// The attribution of the device.
@@ -72,18 +70,18 @@ impl Explanation<'_> {
     fn claim(&self, verdict: Verdict) -> ClaimRecord {
         let rule = verdict.rule.rule();
         let id = self.allocation.id;
-        let because = self.found.categories.because_of(self.timeline, id, verdict.rule);
+        let because = self.found.categories.because_of(self.recording, id, verdict.rule);
         ClaimRecord {
             category: verdict.category.key(),
             rule: rule.id,
             basis: rule.basis.key(),
             says: rule.says,
-            because: because_text(self.snapshot, self.timeline, &self.allocation, because),
+            because: because_text(self.recording, &self.allocation, because),
         }
     }
 
     fn tensors(&self) -> Vec<FittingTensor> {
-        fitting_tensors(self.snapshot, self.timeline.device, &self.allocation)
+        fitting_tensors(self.recording.snapshot(), self.recording.device, &self.allocation)
     }
 
     fn record(&self) -> Record {
@@ -96,7 +94,7 @@ impl Explanation<'_> {
         };
         Record {
             schema: SCHEMA,
-            device: self.timeline.device.0,
+            device: self.recording.device.0,
             addr: units::address(self.allocation.addr),
             alloc_event: self.allocation.alloc_event().map(|event| event.0),
             size: self.allocation.size,
@@ -105,9 +103,9 @@ impl Explanation<'_> {
             overruled: others(accepted),
             without_effect: others(refused),
             tensors: self.tensors().into_iter().map(tensor_record).collect(),
-            stack: stack_lines(self.snapshot, self.allocation.stack).collect(),
-            damage: DamageRecord::of(self.snapshot),
-            trust: TrustRecord::of(self.snapshot, self.timeline),
+            stack: stack_lines(self.recording.snapshot(), self.allocation.stack).collect(),
+            damage: DamageRecord::of(self.recording.snapshot()),
+            trust: TrustRecord::of(self.recording),
         }
     }
 }
@@ -117,7 +115,8 @@ fn tensor_record(FittingTensor { dtype, shape, operator }: FittingTensor) -> Ten
 }
 
 /// The line of code that names the allocation, where the recording has its file.
-fn own_line(Explanation { snapshot, allocation, .. }: &Explanation<'_>) -> Option<String> {
+fn own_line(Explanation { recording, allocation, .. }: &Explanation<'_>) -> Option<String> {
+    let snapshot = recording.snapshot();
     let ids = snapshot.stacks.frames(allocation.stack);
     let frames: Vec<SiteFrame> = ids.iter().map(|&id| site_frame(snapshot, id)).collect();
     let at = site_place(&frames)?;
@@ -138,13 +137,13 @@ pub fn explain_json(out: &mut dyn Write, explanation: &Explanation<'_>) -> io::R
 /// # Errors
 /// When writing fails.
 pub fn explain_text(out: &mut dyn Write, explanation: &Explanation<'_>) -> io::Result<()> {
-    let Explanation { snapshot, timeline, allocation, .. } = explanation;
-    for line in trust_lines(snapshot, [*timeline]) {
+    let Explanation { recording, allocation, .. } = explanation;
+    for line in trust_lines(recording.snapshot(), [*recording]) {
         writeln!(out, "{line}")?;
     }
     let record = explanation.record();
     let size = units::bytes_exact(allocation.size);
-    writeln!(out, "{} on {}: {size}", allocation_name(allocation), timeline.device)?;
+    writeln!(out, "{} on {}: {size}", allocation_name(allocation), recording.device)?;
     let mut line = |name: &str, text: &str| writeln!(out, "  {name:<11} {}", units::printable(text));
     line("category", record.winner.category)?;
     let verdict = explanation.found.categories.verdict(allocation.id);

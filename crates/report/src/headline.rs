@@ -2,7 +2,7 @@
 
 use super::non_default_settings;
 use super::trust::{trust_lines, trusted_bytes};
-use oomscope_model::{Moment, Snapshot, Timeline};
+use oomscope_model::{Moment, Recording, Snapshot, Timeline};
 use oomscope_units as units;
 
 /// The outcome of the recording in a sentence: the OOM, or the peak. It uses the model's figures alone, so it needs
@@ -88,13 +88,14 @@ pub fn moment_name(timeline: &Timeline, moment: Moment) -> String {
 
 /// Lines below the headline for readers who have nothing but the picture: totals, the moment that is shown,
 /// the allocator's settings, and what is missing.
-pub fn caption_lines(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Vec<String> {
-    let mut lines = vec![units::capitalised(&figures(timeline))];
-    if !timeline.events.is_empty() {
-        lines.push(units::capitalised(&moment_text(timeline, moment)));
+pub fn caption_lines(recording: &Recording, moment: Moment) -> Vec<String> {
+    let snapshot = recording.snapshot();
+    let mut lines = vec![units::capitalised(&figures(recording))];
+    if !recording.events.is_empty() {
+        lines.push(units::capitalised(&moment_text(recording, moment)));
     }
     lines.push(settings(snapshot));
-    lines.extend(trust_lines(snapshot, [timeline]));
+    lines.extend(trust_lines(snapshot, [recording]));
     lines
 }
 
@@ -128,6 +129,7 @@ fn settings(snapshot: &Snapshot) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oomscope_fixtures::{alone, first};
     use oomscope_model::{
         Anchor, Damage, DeviceId, EventTable, SegmentTable, Setting, SettingValue, TimelineInput,
     };
@@ -143,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_without_events_says_so() {
-        let lines = caption_lines(&Snapshot::default(), &empty(), Moment::START);
+        let lines = caption_lines(&alone(empty()), Moment::START);
         assert_eq!(
             lines,
             [
@@ -162,7 +164,9 @@ mod tests {
     fn settings_and_damage_are_told() {
         let setting =
             |value| Setting { name: "expandable_segments".to_owned(), value: SettingValue::Bool(value) };
-        let lines = |snapshot: Snapshot| caption_lines(&snapshot, &empty(), Moment::START);
+        let lines = |snapshot: Snapshot| {
+            caption_lines(&first(Snapshot { timelines: vec![empty()], ..snapshot }), Moment::START)
+        };
         let changed = Snapshot { settings: vec![setting(true)], ..Snapshot::default() };
         assert!(lines(changed).contains(&"Allocator settings: expandable_segments=True".to_owned()));
         let damage = Some(Damage { offset: 1234, reason: "cut".to_owned() });

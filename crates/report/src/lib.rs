@@ -10,12 +10,14 @@
 //! use oomscope_analysis::{Attribution, UserRules};
 //! use oomscope_remedies::predict_all;
 //! use oomscope_report::remedies_headline;
+//! use oomscope_model::Recording;
+//! use std::sync::Arc;
 //!
 //! let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sample_snapshots/frag_oom.pickle");
-//! let snapshot = load(&Input::File(sample.into()), &Progress::default())?;
-//! let timeline = snapshot.main_timeline().ok_or("no device")?;
-//! let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-//! let found = predict_all(&snapshot, timeline, &attribution, None).ok_or("no trace to change")?;
+//! let snapshot = Arc::new(load(&Input::File(sample.into()), &Progress::default())?);
+//! let recording = Recording::main(&snapshot).ok_or("no device")?;
+//! let attribution = Attribution::of(&recording, &UserRules::default());
+//! let found = predict_all(&recording, &attribution, None).ok_or("no trace to change")?;
 //! assert!(remedies_headline(&found).starts_with("The cheapest change"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

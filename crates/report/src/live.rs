@@ -8,7 +8,7 @@ use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines, trusted};
 use oomscope_analysis::filter::Matches;
 use oomscope_analysis::{Basis, Categories, live_at, recorded, site_label, stack_lines};
-use oomscope_model::{Allocation, FrameId, Moment, Snapshot, Timeline};
+use oomscope_model::{Allocation, FrameId, Moment, Recording, Snapshot};
 use oomscope_units as units;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -16,9 +16,9 @@ use std::io::{self, Write};
 
 /// The live set of one device at one moment.
 #[derive(Debug)]
-pub struct LiveSet<'a> {
+pub struct LiveSet {
     /// The device.
-    pub timeline: &'a Timeline,
+    pub recording: Recording,
     /// The moment.
     pub moment: Moment,
     /// The matches of the filter; `None` without one.
@@ -35,10 +35,10 @@ pub struct LiveRow {
 }
 
 /// The rows of some live sets, largest first over all of them, at most `top`.
-pub fn live_rows(sets: &[LiveSet<'_>], top: usize) -> Vec<LiveRow> {
+pub fn live_rows(sets: &[LiveSet], top: usize) -> Vec<LiveRow> {
     let mut rows: Vec<LiveRow> = Vec::new();
     for (i, set) in sets.iter().enumerate() {
-        let mut live = live_at(set.timeline, set.moment);
+        let mut live = live_at(&set.recording, set.moment);
         live.retain(|a| set.matches.as_ref().is_none_or(|matches| matches.contains(a.id)));
         rows.extend(live.into_iter().map(|allocation| LiveRow { set: i, allocation }));
     }
@@ -102,18 +102,19 @@ impl Serialize for FrameRecords<'_> {
     }
 }
 
-fn record<'a>(snapshot: &'a Snapshot, sets: &[LiveSet<'_>], row: &LiveRow, max_frames: usize) -> Record<'a> {
+fn record<'a>(sets: &'a [LiveSet], row: &LiveRow, max_frames: usize) -> Record<'a> {
     let LiveRow { set, allocation } = row;
-    let LiveSet { timeline, moment, categories, .. } = &sets[*set];
+    let LiveSet { recording, moment, categories, .. } = &sets[*set];
+    let snapshot = recording.snapshot();
     let alloc_event = allocation.alloc_event();
-    let alloc_time_us = alloc_event.and_then(|ix| timeline.events.time_us(ix));
-    let now_us = moment.event().and_then(|ix| timeline.events.time_us(ix));
+    let alloc_time_us = alloc_event.and_then(|ix| recording.events.time_us(ix));
+    let now_us = moment.event().and_then(|ix| recording.events.time_us(ix));
     let frames = snapshot.stacks.frames(allocation.stack);
     let shown = frames.len().min(max_frames);
     let verdict = categories.verdict(allocation.id);
     Record {
         schema: SCHEMA,
-        device: timeline.device.0,
+        device: recording.device.0,
         addr: units::address(allocation.addr),
         size: allocation.size,
         stream: allocation.stream,
@@ -123,11 +124,11 @@ fn record<'a>(snapshot: &'a Snapshot, sets: &[LiveSet<'_>], row: &LiveRow, max_f
         category: verdict.category.key(),
         rule: verdict.rule.rule().id,
         basis: verdict.basis().key(),
-        because: because_text(snapshot, timeline, allocation, categories.because(timeline, allocation.id)),
+        because: because_text(recording, allocation, categories.because(recording, allocation.id)),
         stack: FrameRecords { snapshot, frames: &frames[..shown] },
         frames_left_out: frames.len() - shown,
         damage: DamageRecord::of(snapshot),
-        trust: TrustRecord::of(snapshot, timeline),
+        trust: TrustRecord::of(recording),
         age_us: alloc_time_us.zip(now_us).map(|(then, now)| now.saturating_sub(then)),
     }
 }
@@ -138,12 +139,11 @@ fn record<'a>(snapshot: &'a Snapshot, sets: &[LiveSet<'_>], row: &LiveRow, max_f
 /// When writing fails.
 pub fn live_json(
     out: &mut dyn Write,
-    snapshot: &Snapshot,
-    sets: &[LiveSet<'_>],
+    sets: &[LiveSet],
     rows: &[LiveRow],
     max_frames: usize,
 ) -> io::Result<()> {
-    json::write_array(out, rows.iter().map(|row| record(snapshot, sets, row, max_frames)))
+    json::write_array(out, rows.iter().map(|row| record(sets, row, max_frames)))
 }
 
 /// Write CSV with a header line; the stack is one field, at most `max_frames` frames separated by ` < `.
@@ -152,8 +152,7 @@ pub fn live_json(
 /// When writing fails.
 pub fn live_csv(
     out: &mut dyn Write,
-    snapshot: &Snapshot,
-    sets: &[LiveSet<'_>],
+    sets: &[LiveSet],
     rows: &[LiveRow],
     max_frames: usize,
 ) -> io::Result<()> {
@@ -176,8 +175,9 @@ pub fn live_csv(
     ])
     .map_err(io_error)?;
     for row in rows {
-        let frames: Vec<String> = stack_lines(snapshot, row.allocation.stack).take(max_frames).collect();
-        let record = record(snapshot, sets, row, max_frames);
+        let frames: Vec<String> =
+            stack_lines(sets[row.set].recording.snapshot(), row.allocation.stack).take(max_frames).collect();
+        let record = record(sets, row, max_frames);
         csv.write_record([
             record.device.to_string(),
             record.addr,
@@ -206,10 +206,10 @@ pub fn live_csv(
 pub fn live_text(
     out: &mut dyn Write,
     snapshot: &Snapshot,
-    sets: &[LiveSet<'_>],
+    sets: &[LiveSet],
     rows: &[LiveRow],
 ) -> io::Result<()> {
-    for line in trust_lines(snapshot, sets.iter().map(|set| set.timeline)) {
+    for line in trust_lines(snapshot, sets.iter().map(|set| &set.recording)) {
         writeln!(out, "{line}")?;
     }
     for set in sets {
@@ -219,24 +219,24 @@ pub fn live_text(
                 format!(
                     "after event {} of {}",
                     units::count(event.0),
-                    units::count(set.timeline.events.len() as u64)
+                    units::count(set.recording.events.len() as u64)
                 )
             },
         );
-        let live = set.timeline.lifetimes.live_at(set.moment).count() as u64;
-        let active = trusted(set.timeline.trust.in_use, || {
-            let active = units::bytes_exact(set.timeline.active.at(set.moment));
+        let live = set.recording.lifetimes.live_at(set.moment).count() as u64;
+        let active = trusted(set.recording.trust.in_use, || {
+            let active = units::bytes_exact(set.recording.active.at(set.moment));
             format!("{active} active in {} blocks", units::count(live))
         });
-        writeln!(out, "{} {moment}: {active}", set.timeline.device)?;
+        writeln!(out, "{} {moment}: {active}", set.recording.device)?;
         if let Some(matches) = &set.matches {
-            let bytes = units::bytes_exact(matches.bytes_at(set.timeline, set.moment));
-            let count = units::count(matches.count_at(set.timeline, set.moment) as u64);
+            let bytes = units::bytes_exact(matches.bytes_at(&set.recording, set.moment));
+            let count = units::count(matches.count_at(&set.recording, set.moment) as u64);
             writeln!(out, "of these match the filter: {bytes} in {count} blocks")?;
         }
     }
     let mut table: Vec<Vec<String>> = vec![HEADER.map(|(name, _)| name.to_owned()).to_vec()];
-    table.extend(rows.iter().map(|row| text_cells(snapshot, row, &record(snapshot, sets, row, 0))));
+    table.extend(rows.iter().map(|row| text_cells(snapshot, row, &record(sets, row, 0))));
     table::write(out, &HEADER.map(|(_, align)| align), &table)
 }
 

@@ -6,7 +6,7 @@ use super::stated_error::stated_error;
 use super::table::{self, Align};
 use super::trust::trust_lines;
 use oomscope_analysis::Phase;
-use oomscope_model::{Action, EventIx, Moment, Snapshot, Timeline};
+use oomscope_model::{Action, EventIx, Moment, Recording};
 use oomscope_program::projection::{Projection, Unprojected};
 use oomscope_units as units;
 use std::io::{self, Write};
@@ -18,11 +18,10 @@ use std::ops::Range;
 /// When writing fails.
 pub fn projection_text(
     out: &mut dyn Write,
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     projected: Result<&Projection, Unprojected>,
 ) -> io::Result<()> {
-    for line in trust_lines(snapshot, [timeline]) {
+    for line in trust_lines(recording.snapshot(), [recording]) {
         writeln!(out, "{line}")?;
     }
     if projected.err() == Some(Unprojected::Complete) {
@@ -37,7 +36,7 @@ pub fn projection_text(
     }
     writeln!(out)?;
     table::write(out, &ALIGN, &rows(projection))?;
-    let (_, peak) = projection.timeline.active.peak();
+    let (_, peak) = projection.recording.active.peak();
     let error = stated_error(projection.course.error());
     writeln!(out, "\nHighest: {} in use ({error})", units::bytes(peak))
 }
@@ -58,7 +57,7 @@ const ALIGN: [Align; 5] = [Align::Left, Align::Right, Align::Right, Align::Right
 fn rows(projection: &Projection) -> Vec<Vec<String>> {
     let from = projection.course.from.0;
     let of_step = from + projection.course.of_step;
-    let end = projection.timeline.events.len() as u32;
+    let end = projection.recording.events.len() as u32;
     let header = ["part", "events", "requested", "most in use", "in use after"].map(str::to_owned);
     let recorded = row(projection, "recorded".to_owned(), &(0..from));
     let parts =
@@ -90,7 +89,7 @@ fn parts(projection: &Projection, events: Range<u32>) -> Vec<(Phase, Range<u32>)
 }
 
 fn row(projection: &Projection, name: String, part: &Range<u32>) -> Vec<String> {
-    let Projection { timeline, .. } = projection;
+    let timeline = projection.recording.timeline();
     let made = part.clone().map(EventIx).filter(|&event| timeline.events.action(event) == Action::Alloc);
     let requested: i64 = made.map(|event| timeline.events.size(event)).fold(0, i64::saturating_add);
     let most =

@@ -11,7 +11,7 @@ use super::simulation::fidelity_text;
 use super::stated_error::{stated_error, to_spare};
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
-use oomscope_model::{Snapshot, Timeline};
+use oomscope_model::{Recording, Timeline};
 use oomscope_program::projection::Turn;
 use oomscope_remedies::{Attributed, Figures, Postponed, Precondition, Prediction, Predictions, Trust};
 use oomscope_simulator::{Fidelity, Profile, Until};
@@ -24,10 +24,8 @@ use std::io::{self, Write};
 pub struct RemediesReport<'a> {
     /// The file.
     pub file: &'a str,
-    /// Its contents.
-    pub snapshot: &'a Snapshot,
     /// The device's recording.
-    pub timeline: &'a Timeline,
+    pub recording: &'a Recording,
     /// The share of the recording that the simulation reproduces.
     pub fidelity: Fidelity,
     /// Whether the user gave the capacity; otherwise it is derived from the recording.
@@ -181,7 +179,7 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     let Figures { peak_requested, peak_allocated, peak_reserved } = predictions.baseline;
     let (projection, not_projected) = projection_record(predictions.projected);
     let RecordingMark { device, recorded_events: recorded, recorded_peak, recorded_oom } =
-        recording_mark(report.timeline);
+        recording_mark(report.recording);
     let recorded_events = predictions.projected.map_or(recorded, |course| course.from.0);
     let curve = |profile| {
         let requested = Profile::highest(profile);
@@ -224,8 +222,8 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
             .map(|remedy| RemedyRecord { curve: curve(&remedy.curve), ..record(remedy, until) })
             .collect(),
         without_effect: &predictions.without_effect,
-        damage: DamageRecord::of(report.snapshot),
-        trust: TrustRecord::of(report.snapshot, report.timeline),
+        damage: DamageRecord::of(report.recording.snapshot()),
+        trust: TrustRecord::of(report.recording),
     };
     json::write(out, &record)
 }
@@ -247,8 +245,8 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
         writeln!(out, "{batch}")?;
     }
     writeln!(out)?;
-    writeln!(out, "{} · {}", units::printable(report.file), report.timeline.device)?;
-    for line in trust_lines(report.snapshot, [report.timeline]) {
+    writeln!(out, "{} · {}", units::printable(report.file), report.recording.device)?;
+    for line in trust_lines(report.recording.snapshot(), [report.recording]) {
         writeln!(out, "  {line}")?;
     }
     let source = if report.is_capacity_given { "given" } else { "derived from the recording" };

@@ -4,7 +4,7 @@ use super::damage::DamageRecord;
 use super::json;
 use super::trust::TrustRecord;
 use oomscope_analysis::SeriesColumn;
-use oomscope_model::{Moment, Snapshot, Timeline};
+use oomscope_model::{Moment, Recording, Snapshot, Timeline};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -46,13 +46,9 @@ struct ColumnRecord {
 
 impl DeviceSeries {
     /// The columns of a device.
-    pub fn new(snapshot: &Snapshot, timeline: &Timeline, columns: &[SeriesColumn]) -> Self {
-        let columns = columns.iter().map(|column| record(timeline, column));
-        Self {
-            device: timeline.device.0,
-            trust: TrustRecord::of(snapshot, timeline),
-            columns: columns.collect(),
-        }
+    pub fn new(recording: &Recording, columns: &[SeriesColumn]) -> Self {
+        let columns = columns.iter().map(|column| record(recording, column));
+        Self { device: recording.device.0, trust: TrustRecord::of(recording), columns: columns.collect() }
     }
 }
 

@@ -6,7 +6,7 @@ use super::json;
 use super::projection::{ProjectionRecord, projection_lines, projection_record};
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
-use oomscope_model::{Snapshot, Timeline};
+use oomscope_model::Recording;
 use oomscope_program::projection::{Course, Unprojected};
 use oomscope_simulator::{Fidelity, Outcome, Reach, Settings};
 use oomscope_units as units;
@@ -18,10 +18,8 @@ use std::io::{self, Write};
 pub struct Simulation<'a> {
     /// The file.
     pub file: &'a str,
-    /// Its contents.
-    pub snapshot: &'a Snapshot,
     /// The device's recording.
-    pub timeline: &'a Timeline,
+    pub recording: &'a Recording,
     /// The settings of the recording.
     pub recorded: &'a Settings,
     /// The share of the recording that the simulation reproduces.
@@ -138,15 +136,15 @@ fn record(outcome: &Outcome) -> OutcomeRecord {
 
 /// Write a simulation as one JSON record; sizes are in bytes.
 pub fn simulation_json(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<()> {
-    let Simulation { file, timeline, recorded, fidelity, .. } = simulation;
+    let Simulation { file, recording, recorded, fidelity, .. } = simulation;
     let (projection, not_projected) = projection_record(simulation.projected);
     let record = Record {
         schema: SCHEMA,
         file,
-        device: timeline.device.0,
+        device: recording.device.0,
         recorded_settings: recorded.conf(),
-        recorded_peak_reserved: timeline.reserved.peak().1,
-        recorded_oom: timeline.ooms.last().map(|oom| oom.event.0),
+        recorded_peak_reserved: recording.reserved.peak().1,
+        recorded_oom: recording.ooms.last().map(|oom| oom.event.0),
         capacity: simulation.capacity_bytes,
         fidelity: FidelityRecord {
             events: fidelity.events,
@@ -159,8 +157,8 @@ pub fn simulation_json(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::
         results: simulation.outcomes.iter().map(record).collect(),
         recommendation: simulation.recommended.map(|outcome| export_line(&outcome.settings)),
         smallest_capacity: simulation.smallest_bytes,
-        damage: DamageRecord::of(simulation.snapshot),
-        trust: TrustRecord::of(simulation.snapshot, simulation.timeline),
+        damage: DamageRecord::of(recording.snapshot()),
+        trust: TrustRecord::of(recording),
     };
     json::write(out, &record)
 }
@@ -197,9 +195,9 @@ fn bytes(count: u64) -> String {
 
 /// Write a simulation as text.
 pub fn simulation_text(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<()> {
-    let timeline = simulation.timeline;
-    writeln!(out, "{} · {}", units::printable(simulation.file), timeline.device)?;
-    for line in trust_lines(simulation.snapshot, [simulation.timeline]) {
+    let recording = simulation.recording;
+    writeln!(out, "{} · {}", units::printable(simulation.file), recording.device)?;
+    for line in trust_lines(recording.snapshot(), [recording]) {
         writeln!(out, "  {line}")?;
     }
     writeln!(out, "  recorded with   {}", name(simulation.recorded))?;

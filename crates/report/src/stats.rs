@@ -16,7 +16,7 @@ use oomscope_analysis::{
     Attribution, DeviceStats, Facts, PoolStats, device_stats, iteration_table, live_at, module_table,
     pool_stats, site_label, sites,
 };
-use oomscope_model::{Anchor, DeviceTrust, Moment, Snapshot, Timeline};
+use oomscope_model::{Anchor, DeviceTrust, Moment, Recording, Snapshot, Timeline};
 use oomscope_units as units;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -105,47 +105,41 @@ pub fn stats_json(
 ) -> io::Result<()> {
     let records = |(file, snapshot): (String, Arc<Snapshot>)| -> Vec<Record> {
         let facts = Facts::of(&snapshot, request.rules);
-        let of = |timeline| record(&file, &snapshot, timeline, &facts, request);
-        snapshot.timelines.iter().map(of).collect()
+        let of = |recording| record(&file, &recording, &facts, request);
+        Recording::all(&snapshot).map(of).collect()
     };
     json::write_array(out, files.flat_map(records))
 }
 
-fn record(
-    file: &str,
-    snapshot: &Snapshot,
-    timeline: &Timeline,
-    facts: &Facts,
-    request: StatsRequest<'_>,
-) -> Record {
-    let attribution = Attribution::of_device(facts, snapshot, timeline);
-    let at = request.moment(snapshot, timeline, &attribution.phases);
-    let moment = at.unwrap_or(timeline.active.peak().0);
+fn record(file: &str, recording: &Recording, facts: &Facts, request: StatsRequest<'_>) -> Record {
+    let snapshot = recording.snapshot();
+    let attribution = Attribution::of_device(facts, recording);
+    let at = request.moment(recording, &attribution.phases);
+    let moment = at.unwrap_or(recording.active.peak().0);
     let unknown = snapshot.unknown_keys.iter();
     Record {
         schema: SCHEMA,
         file: file.to_owned(),
-        stats: device_stats(snapshot, timeline),
+        stats: device_stats(recording),
         complete: snapshot.damage.is_none(),
-        anchor: match timeline.anchor {
+        anchor: match recording.anchor {
             Anchor::EndState => "end_state",
             Anchor::TraceOnly => "trace_only",
         },
-        categories: categories(&attribution, timeline),
+        categories: categories(&attribution, recording),
         peak_lines: peak_lines(peak_summary(&Side {
-            snapshot,
-            timeline,
+            recording,
             attribution: &attribution,
-            moment: timeline.active.peak().0,
+            moment: recording.active.peak().0,
         })),
-        pools: pool_stats(snapshot, timeline),
-        structure: structure(&attribution, timeline),
-        iterations: iteration_records(&iteration_table(timeline, &attribution.phases)),
-        modules: modules_record(&module_table(snapshot, timeline, &attribution, moment)),
-        at: at.map(|at| at_record(&attribution, timeline, at)),
-        filter: request.filter.map(|filter| filter_record(filter, snapshot, timeline, &attribution, moment)),
+        pools: pool_stats(recording),
+        structure: structure(&attribution, recording),
+        iterations: iteration_records(&iteration_table(recording, &attribution.phases)),
+        modules: modules_record(&module_table(recording, &attribution, moment)),
+        at: at.map(|at| at_record(&attribution, recording, at)),
+        filter: request.filter.map(|filter| filter_record(filter, recording, &attribution, moment)),
         damage: DamageRecord::of(snapshot),
-        trust: TrustRecord::of(snapshot, timeline),
+        trust: TrustRecord::of(recording),
         settings: non_default_settings(snapshot),
         annotations: snapshot.annotations.len(),
         unknown_keys: unknown
@@ -192,7 +186,7 @@ fn structure(attribution: &Attribution, timeline: &Timeline) -> StructureRecord 
 pub fn stats_text(
     out: &mut dyn Write,
     file: &str,
-    snapshot: &Snapshot,
+    snapshot: &Arc<Snapshot>,
     request: StatsRequest<'_>,
 ) -> io::Result<()> {
     writeln!(out, "{}", units::printable(file))?;
@@ -225,26 +219,25 @@ pub fn stats_text(
         writeln!(out, "  empty: no segments and no events were recorded")?;
     }
     let facts = Facts::of(snapshot, request.rules);
-    for timeline in &snapshot.timelines {
-        device_text(out, snapshot, timeline, &facts, request)?;
+    for recording in Recording::all(snapshot) {
+        device_text(out, &recording, &facts, request)?;
     }
     Ok(())
 }
 
 fn device_text(
     out: &mut dyn Write,
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     facts: &Facts,
     request: StatsRequest<'_>,
 ) -> io::Result<()> {
-    let stats = device_stats(snapshot, timeline);
+    let stats = device_stats(recording);
     let span = stats
         .time_us
         .map(|[first, last]| format!(" over {}", units::duration_us(last.saturating_sub(first))));
-    writeln!(out, "{}", timeline.device)?;
+    writeln!(out, "{}", recording.device)?;
     writeln!(out, "  events       {}{}", units::count(stats.events as u64), span.unwrap_or_default())?;
-    for sentence in trust_sentences(snapshot, timeline) {
+    for sentence in trust_sentences(recording) {
         writeln!(out, "  not known    {sentence}")?;
     }
     let at = |index: i64| match index {
@@ -252,7 +245,7 @@ fn device_text(
         index => format!("after event {}", units::count(index)),
     };
     let peak = &stats.peak;
-    let trust = timeline.trust;
+    let trust = recording.trust;
     for (name, trust, bytes, index) in [
         ("peak active", trust.peak_in_use, peak.active, peak.active_index),
         ("allocated", trust.peak_in_use, peak.allocated, peak.allocated_index),
@@ -267,7 +260,7 @@ fn device_text(
         format!("{} active in {blocks} blocks", units::bytes_exact(initial.active))
     });
     writeln!(out, "  before trace {before}")?;
-    end_text(out, timeline.trust, &stats)?;
+    end_text(out, recording.trust, &stats)?;
     for oom in &stats.oom {
         let free = oom.device_free.map_or_else(|| "unknown".to_owned(), units::bytes);
         let requested = units::bytes_exact(oom.requested);
@@ -281,11 +274,11 @@ fn device_text(
     for (kind, n) in contradictions {
         writeln!(out, "  anomaly      {} ({} times)", kind.replace('_', " "), units::count(*n))?;
     }
-    pools_text(out, &pool_stats(snapshot, timeline))?;
-    let attribution = Attribution::of_device(facts, snapshot, timeline);
-    attribution_text(out, timeline, &attribution)?;
-    top_sites_text(out, snapshot, timeline)?;
-    request_text(out, snapshot, timeline, &attribution, request)
+    pools_text(out, &pool_stats(recording))?;
+    let attribution = Attribution::of_device(facts, recording);
+    attribution_text(out, recording, &attribution)?;
+    top_sites_text(out, recording)?;
+    request_text(out, recording, &attribution, request)
 }
 
 /// Categories of memory at the peak and at the end, and the phases of these moments.
@@ -367,10 +360,11 @@ fn pools_text(out: &mut dyn Write, pools: &[PoolStats]) -> io::Result<()> {
 }
 
 /// The lines of code that hold most at the peak.
-fn top_sites_text(out: &mut dyn Write, snapshot: &Snapshot, timeline: &Timeline) -> io::Result<()> {
+fn top_sites_text(out: &mut dyn Write, recording: &Recording) -> io::Result<()> {
+    let snapshot = recording.snapshot();
     const LISTED: usize = 5;
-    let (moment, active) = timeline.active.peak();
-    let mut live = live_at(timeline, moment);
+    let (moment, active) = recording.active.peak();
+    let mut live = live_at(recording, moment);
     for a in &mut live {
         a.stack = snapshot.first_alike(a.stack);
     }

@@ -6,7 +6,7 @@ use super::modules::modules_text;
 use super::position::{PlaceRecord, place, position_text};
 use oomscope_analysis::filter::{Filter, Prepared};
 use oomscope_analysis::{Attribution, CategoryBytes, Phases, UserRules, iteration_table, module_table};
-use oomscope_model::{Moment, Snapshot, Timeline};
+use oomscope_model::{Moment, Recording, Timeline};
 use oomscope_units as units;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub struct StatsRequest<'a> {
 }
 
 /// Finds a moment on a device.
-pub type FindMoment<'a> = dyn Fn(&Snapshot, &Timeline, &Phases) -> Option<Moment> + 'a;
+pub type FindMoment<'a> = dyn Fn(&Recording, &Phases) -> Option<Moment> + 'a;
 
 impl<'a> StatsRequest<'a> {
     /// Nothing but the figures that are always there.
@@ -37,8 +37,8 @@ impl<'a> StatsRequest<'a> {
     }
 
     /// The moment that the user names, if the device has it.
-    pub(super) fn moment(&self, snapshot: &Snapshot, timeline: &Timeline, phases: &Phases) -> Option<Moment> {
-        self.at.and_then(|find| find(snapshot, timeline, phases))
+    pub(super) fn moment(&self, recording: &Recording, phases: &Phases) -> Option<Moment> {
+        self.at.and_then(|find| find(recording, phases))
     }
 }
 
@@ -95,19 +95,18 @@ pub(super) fn at_record(attribution: &Attribution, timeline: &Timeline, moment: 
 /// What a filter finds, with the memory that is live at a moment.
 pub(super) fn filter_record(
     filter: &Filter,
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     attribution: &Attribution,
     moment: Moment,
 ) -> FilterRecord {
-    let prepared = Prepared::with_attribution(filter, snapshot, timeline, attribution);
-    let matches = prepared.matches(timeline, moment);
-    let (peak, peak_bytes) = matches.peak(timeline);
-    let live = timeline.lifetimes.live_at(moment).filter(|&id| matches.contains(id));
-    let categories = attribution.categories.bytes_of(live.map(|id| (id, timeline.size(id))));
+    let prepared = Prepared::with_attribution(filter, recording, attribution);
+    let matches = prepared.matches(recording, moment);
+    let (peak, peak_bytes) = matches.peak(recording);
+    let live = recording.lifetimes.live_at(moment).filter(|&id| matches.contains(id));
+    let categories = attribution.categories.bytes_of(live.map(|id| (id, recording.size(id))));
     FilterRecord {
         allocations: matches.count(),
-        bytes: matches.bytes_at(timeline, moment),
+        bytes: matches.bytes_at(recording, moment),
         peak_bytes,
         peak_event: i64::from(peak.0) - 1,
         categories: by_key(&categories),
@@ -118,24 +117,23 @@ pub(super) fn filter_record(
 /// What was asked for besides the figures that are always there.
 pub(super) fn request_text(
     out: &mut dyn Write,
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     attribution: &Attribution,
     request: StatsRequest<'_>,
 ) -> io::Result<()> {
-    let at = request.moment(snapshot, timeline, &attribution.phases);
-    let moment = at.unwrap_or(timeline.active.peak().0);
+    let at = request.moment(recording, &attribution.phases);
+    let moment = at.unwrap_or(recording.active.peak().0);
     if let Some(at) = at {
-        at_text(out, timeline, attribution, at)?;
+        at_text(out, recording, attribution, at)?;
     }
     if let Some(filter) = request.filter {
-        filter_text(out, &filter_record(filter, snapshot, timeline, attribution, moment), at.is_some())?;
+        filter_text(out, &filter_record(filter, recording, attribution, moment), at.is_some())?;
     }
     if request.has_modules {
-        modules_text(out, &module_table(snapshot, timeline, attribution, moment))?;
+        modules_text(out, &module_table(recording, attribution, moment))?;
     }
     if request.has_iterations {
-        iterations_text(out, &iteration_table(timeline, &attribution.phases))?;
+        iterations_text(out, &iteration_table(recording, &attribution.phases))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
 use foldhash::HashMap;
 use oomscope_analysis::{LifeSpan, site_label};
-use oomscope_model::{AllocId, EventIx, Moment, Snapshot, StackId, Timeline};
+use oomscope_model::{AllocId, EventIx, Moment, Recording, Snapshot, StackId};
 use oomscope_units as units;
 use std::io::{self, Write};
 
@@ -14,16 +14,16 @@ use std::io::{self, Write};
 /// When writing fails.
 pub fn events_csv(
     out: &mut dyn Write,
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     rows: impl IntoIterator<Item = EventIx>,
 ) -> io::Result<()> {
+    let snapshot = recording.snapshot();
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(["event", "time_us", "action", "addr", "size", "stream", "pool", "site"])
         .map_err(io_error)?;
     let mut sites = Sites::new(snapshot);
     for ix in rows {
-        let event = timeline.events.get(ix);
+        let event = recording.events.get(ix);
         csv.write_record([
             ix.0.to_string(),
             optional(event.time_us),
@@ -49,8 +49,7 @@ pub fn events_csv(
 /// When writing fails.
 pub fn allocations_csv(
     out: &mut dyn Write,
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     at: Moment,
     rows: impl IntoIterator<Item = AllocId>,
 ) -> io::Result<()> {
@@ -68,9 +67,9 @@ pub fn allocations_csv(
         "site",
     ])
     .map_err(io_error)?;
-    let mut sites = Sites::new(snapshot);
+    let mut sites = Sites::new(recording.snapshot());
     for id in rows {
-        let allocation = timeline.allocation(id);
+        let allocation = recording.allocation(id);
         let event = |moment: Option<Moment>| optional(moment.and_then(Moment::event).map(|ix| ix.0.into()));
         let closed =
             |span: Option<LifeSpan>| optional(span.filter(|span| !span.is_open).and_then(|span| span.us));
@@ -82,8 +81,8 @@ pub fn allocations_csv(
             event(Some(allocation.start)),
             event(allocation.requested),
             event(allocation.end),
-            closed(LifeSpan::age(timeline, id, at)),
-            closed(Some(LifeSpan::of(timeline, id))),
+            closed(LifeSpan::age(recording, id, at)),
+            closed(Some(LifeSpan::of(recording, id))),
             sites.text(allocation.stack),
         ])
         .map_err(io_error)?;
@@ -114,6 +113,7 @@ impl<'a> Sites<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oomscope_fixtures::first;
     use oomscope_fixtures::tables::{TestEvent, snapshot};
     use oomscope_model::{Action, PoolKey};
 
@@ -147,7 +147,7 @@ mod tests {
         let snapshot = fixture();
         let rows = [EventIx(0), EventIx(1)];
         assert_eq!(
-            text(|out| events_csv(out, &snapshot, &snapshot.timelines[0], rows)),
+            text(|out| events_csv(out, &first(snapshot), rows)),
             "event,time_us,action,addr,size,stream,pool,site\n\
              0,100,alloc,0x1000,512,7,0.3,b.py:2 alloc_big\n\
              1,,oom,0x9,512,,,\n"
@@ -158,7 +158,7 @@ mod tests {
     fn allocations_have_ages_and_what_is_open_has_no_lifetime() {
         let snapshot = fixture();
         let rows = [AllocId(1), AllocId(0)];
-        let csv = text(|out| allocations_csv(out, &snapshot, &snapshot.timelines[0], Moment(5), rows));
+        let csv = text(|out| allocations_csv(out, &first(snapshot), Moment(5), rows));
         let lines: Vec<&str> = csv.lines().skip(1).collect();
         assert!(lines[0].starts_with("0x1000,512,7,0.3,4,,,0,,b.py:2"), "{csv}");
         assert!(lines[1].starts_with("0x1000,512,7,0.3,0,2,3,70,50,b.py:2"), "{csv}");

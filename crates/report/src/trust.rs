@@ -1,9 +1,10 @@
 //! How far the figures of a device can be trusted: in words, and as JSON has it.
 
 use super::damage::damage_line;
-use oomscope_model::{Moment, Snapshot, Timeline, Trust, Why};
+use oomscope_model::{Moment, Recording, Snapshot, Timeline, Trust, Why};
 use oomscope_units as units;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// How far each kind of figure can be trusted, for JSON: `known`, `at_least` or `unknown`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -18,15 +19,15 @@ pub(super) struct TrustRecord {
 }
 
 impl TrustRecord {
-    pub(super) fn of(snapshot: &Snapshot, timeline: &Timeline) -> Self {
-        let trust = timeline.trust;
+    pub(super) fn of(recording: &Recording) -> Self {
+        let trust = recording.trust;
         Self {
             in_use: trust.in_use.key(),
             peak_in_use: trust.peak_in_use.key(),
             reserved: trust.reserved.key(),
             peak_reserved: trust.peak_reserved.key(),
             failed_requests: trust.failed_requests.key(),
-            why: trust_sentences(snapshot, timeline),
+            why: trust_sentences(recording),
         }
     }
 }
@@ -46,39 +47,37 @@ pub(super) fn trusted(trust: Trust, figure: impl FnOnce() -> String) -> String {
 }
 
 /// Why figures of a device are not known, a sentence for each reason. Empty where all are.
-pub fn trust_sentences(snapshot: &Snapshot, timeline: &Timeline) -> Vec<String> {
-    damage_line(snapshot).into_iter().chain(device_sentences(snapshot, timeline)).collect()
+pub fn trust_sentences(recording: &Recording) -> Vec<String> {
+    damage_line(recording.snapshot()).into_iter().chain(device_sentences(recording)).collect()
 }
 
 /// The same without the damage of the file.
-pub(super) fn device_sentences(snapshot: &Snapshot, timeline: &Timeline) -> Vec<String> {
-    timeline.trust.whys().into_iter().filter_map(|why| sentence(snapshot, timeline, why)).collect()
+pub(super) fn device_sentences(recording: &Recording) -> Vec<String> {
+    recording.trust.whys().into_iter().filter_map(|why| sentence(recording, why)).collect()
 }
 
-/// Why figures of some devices are not known, with the device where the file has several.
+/// Why figures of some devices of a file are not known, with the device where the file has several.
 pub fn trust_lines<'a>(
     snapshot: &Snapshot,
-    timelines: impl IntoIterator<Item = &'a Timeline>,
+    recordings: impl IntoIterator<Item = &'a Recording>,
 ) -> Vec<String> {
-    let of_devices = device_lines(snapshot, timelines).into_iter().map(|(_, line)| line);
+    let of_devices = recordings.into_iter().flat_map(lines_of).map(|(_, line)| line);
     damage_line(snapshot).into_iter().chain(of_devices).collect()
 }
 
-/// Why figures of some devices are not known, besides the damage of the file.
-pub fn device_lines<'a>(
-    snapshot: &Snapshot,
-    timelines: impl IntoIterator<Item = &'a Timeline>,
-) -> Vec<(Why, String)> {
-    let is_one = snapshot.timelines.len() < 2;
-    let mut lines = Vec::new();
-    for timeline in timelines {
-        for why in timeline.trust.whys() {
-            let Some(text) = sentence(snapshot, timeline, why) else { continue };
-            let device = units::capitalised(&timeline.device.to_string());
-            lines.push((why, if is_one { text } else { format!("{device}: {text}") }));
-        }
-    }
-    lines
+/// Why figures of the devices of a file are not known, besides the damage of the file.
+pub fn device_lines(snapshot: &Arc<Snapshot>) -> Vec<(Why, String)> {
+    Recording::all(snapshot).flat_map(|recording| lines_of(&recording)).collect()
+}
+
+fn lines_of(recording: &Recording) -> Vec<(Why, String)> {
+    let is_one = recording.snapshot().timelines.len() < 2;
+    let device = units::capitalised(&recording.device.to_string());
+    let line = |why| {
+        let text = sentence(recording, why)?;
+        Some((why, if is_one { text } else { format!("{device}: {text}") }))
+    };
+    recording.trust.whys().into_iter().filter_map(line).collect()
 }
 
 /// A reason in a few words, for a cell of a table.
@@ -95,12 +94,12 @@ pub(super) fn in_short(why: Why) -> &'static str {
 }
 
 /// A reason in a sentence; `None` for damage, which is one of the whole file.
-fn sentence(snapshot: &Snapshot, timeline: &Timeline, why: Why) -> Option<String> {
+fn sentence(recording: &Recording, why: Why) -> Option<String> {
     Some(match why {
         Why::Damaged => return None,
         Why::StartsLate => format!(
             "The recording starts{}: earlier peaks and failed requests are not in it",
-            start_text(timeline)
+            start_text(recording)
         ),
         Why::NoHistory => {
             "No allocations were recorded: only the end is known, not the peaks and failed requests before it".to_owned()
@@ -110,11 +109,11 @@ fn sentence(snapshot: &Snapshot, timeline: &Timeline, why: Why) -> Option<String
         }
         Why::SegmentEventsMissing => format!(
             "Reserved memory is not known, as events of segments are missing: {}",
-            contradictions(timeline)
+            contradictions(recording)
         ),
-        Why::LeftOut => format!("Figures are not known, as parts of the file could not be used: {}", left_out(snapshot)),
+        Why::LeftOut => format!("Figures are not known, as parts of the file could not be used: {}", left_out(recording.snapshot())),
         Why::Contradicts => {
-            format!("The recording contradicts itself, so its figures are not known: {}", contradictions(timeline))
+            format!("The recording contradicts itself, so its figures are not known: {}", contradictions(recording))
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use super::trust::trust_lines;
 use oomscope_diagnosis::Diagnosis;
-use oomscope_model::{Snapshot, Timeline};
+use oomscope_model::Recording;
 use oomscope_units as units;
 use std::io::{self, Write};
 
@@ -12,11 +12,10 @@ use std::io::{self, Write};
 /// When writing fails.
 pub fn verdict_questions_text(
     out: &mut dyn Write,
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     diagnosis: &Diagnosis,
 ) -> io::Result<()> {
-    for line in trust_lines(snapshot, [timeline]) {
+    for line in trust_lines(recording.snapshot(), [recording]) {
         writeln!(out, "{line}")?;
     }
     for (question, number) in diagnosis.asked.iter().zip(1..) {

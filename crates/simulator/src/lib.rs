@@ -15,11 +15,13 @@
 //! ```
 //! use oomscope_snapshot::load::{Input, Progress, load};
 //! use oomscope_simulator::{Settings, Subject};
+//! use oomscope_model::Recording;
+//! use std::sync::Arc;
 //!
 //! let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sample_snapshots/frag_oom.pickle");
-//! let snapshot = load(&Input::File(sample.into()), &Progress::default())?;
-//! let timeline = snapshot.main_timeline().ok_or("no device")?;
-//! let subject = Subject::new(&snapshot, timeline);
+//! let snapshot = Arc::new(load(&Input::File(sample.into()), &Progress::default())?);
+//! let recording = Recording::main(&snapshot).ok_or("no device")?;
+//! let subject = Subject::new(&recording);
 //! let mut settings = subject.recorded_settings().clone();
 //! settings.set("expandable_segments", "True")?;
 //! let outcome = subject.simulate(&settings, &subject.device());

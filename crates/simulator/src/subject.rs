@@ -7,7 +7,7 @@ use super::replay::{self, Fidelity, Outcome};
 use super::requests::Requests;
 use super::settings::{Device, ExpandableSegments, Rules, Settings, TieBreak};
 use super::until::Until;
-use oomscope_model::{EventIx, Moment, Snapshot, Timeline};
+use oomscope_model::{EventIx, Moment, Recording, Timeline};
 use std::sync::OnceLock;
 
 /// One device's recording, with all that it shows of the allocator that it came from.
@@ -26,34 +26,34 @@ pub struct Subject {
 impl Subject {
     /// Read the requests and find out how well the simulation reproduces them. This takes about as long as two
     /// simulations.
-    pub fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
-        Self::on_device(snapshot, timeline, Device::default())
+    pub fn new(recording: &Recording) -> Self {
+        Self::on_device(recording, Device::default())
     }
 
     /// Read the requests of a device of which something is known. What is `None` is inferred from the recording.
-    pub fn on_device(snapshot: &Snapshot, timeline: &Timeline, known: Device) -> Self {
-        let recorded = Settings::in_effect(snapshot, timeline);
-        let mut requests = Requests::of(snapshot, timeline, &recorded);
-        let mut tie_break = inference::tie_break(timeline);
-        let mut device = inference::device(timeline, &requests, &recorded, tie_break, known);
+    pub fn on_device(recording: &Recording, known: Device) -> Self {
+        let recorded = Settings::in_effect(recording);
+        let mut requests = Requests::of(recording, &recorded);
+        let mut tie_break = inference::tie_break(recording);
+        let mut device = inference::device(recording, &requests, &recorded, tie_break, known);
         // With the device's limits, so that a request empties the cache where it did; range lengths need decided requests.
         inference::decide_open_requests(&mut requests, &Rules::new(&recorded, tie_break, &device));
         device = inference::with_total_memory(
-            timeline,
+            recording,
             &requests,
             &Rules::new(&recorded, tie_break, &device),
             device,
         );
         let rules = |tie_break| Rules::new(&recorded, tie_break, &device);
-        let mut fidelity = replay::compare(timeline, &requests, &rules(tie_break));
+        let mut fidelity = replay::compare(recording, &requests, &rules(tie_break));
         if !fidelity.is_complete() {
             let other = tie_break.other();
-            let otherwise = replay::compare(timeline, &requests, &rules(other));
+            let otherwise = replay::compare(recording, &requests, &rules(other));
             if fidelity.identical < otherwise.identical {
                 (tie_break, fidelity) = (other, otherwise);
             }
         }
-        let expandable = ExpandableSegments::of(snapshot, timeline);
+        let expandable = ExpandableSegments::of(recording);
         Self { requests, recorded, expandable, tie_break, device, fidelity, pools: OnceLock::new() }
     }
 
@@ -128,6 +128,7 @@ impl Subject {
 mod tests {
     use super::*;
     use crate::{Reach, Repeating, smallest_capacity, sweep, useful_settings};
+    use oomscope_fixtures::alone;
     use oomscope_model::{
         Action, Anchor, Block, BlockState, DeviceId, Event, EventTable, PoolKey, Segment, SegmentTable,
         StackId, TimelineInput,
@@ -154,12 +155,12 @@ mod tests {
         }
     }
 
-    fn timeline(events: &[Event], segments: SegmentTable, anchor: Anchor) -> Timeline {
+    fn recording(events: &[Event], segments: SegmentTable, anchor: Anchor) -> Recording {
         let mut table = EventTable::default();
         for event in events {
             table.push(event);
         }
-        Timeline::build(TimelineInput { device: DeviceId(0), events: table, segments, anchor })
+        alone(Timeline::build(TimelineInput { device: DeviceId(0), events: table, segments, anchor }))
     }
 
     fn any_size() -> impl Strategy<Value = i64> {
@@ -247,8 +248,8 @@ mod tests {
             factor in 0.0..3.0,
         ) {
             let anchor = if is_whole { Anchor::EndState } else { Anchor::TraceOnly };
-            let timeline = timeline(&events, segments, anchor);
-            let subject = Subject::new(&Snapshot::default(), &timeline);
+            let recording = recording(&events, segments, anchor);
+            let subject = Subject::new(&recording);
             let fidelity = subject.fidelity();
             prop_assert!(fidelity.identical <= fidelity.events);
             prop_assert_eq!(fidelity.is_complete(), fidelity.first_difference.is_none());
@@ -264,13 +265,13 @@ mod tests {
                 prop_assert_eq!(outcome.fits(), outcome.oom.is_none() && has_room);
                 prop_assert_eq!(matches!(outcome.reach, Reach::Oom(_)) && outcome.fits(), false);
             }
-            let program = Program::recorded(&timeline);
+            let program = Program::recorded(&recording);
             let settings = subject.recorded_settings();
             let (again, once) = (subject.simulate_program(&program, settings, &device), subject.simulate(settings, &device));
             prop_assert_eq!(again.reach, once.reach);
             prop_assert_eq!(again.counters.reserved_bytes, once.counters.reserved_bytes);
-            let repeating = Repeating::new(&timeline);
-            let scaled = subject.scaled(|event| if repeating.contains(&timeline, event) { factor } else { 1.0 });
+            let repeating = Repeating::new(&recording);
+            let scaled = subject.scaled(|event| if repeating.contains(&recording, event) { factor } else { 1.0 });
             smallest_capacity(&scaled, subject.recorded_settings());
         }
     }
@@ -291,8 +292,8 @@ mod tests {
 
     #[test]
     fn a_recording_is_reproduced_and_its_smallest_capacity_found() {
-        let timeline = timeline(&reuse(), SegmentTable::default(), Anchor::TraceOnly);
-        let subject = Subject::new(&Snapshot::default(), &timeline);
+        let recording = recording(&reuse(), SegmentTable::default(), Anchor::TraceOnly);
+        let subject = Subject::new(&recording);
         assert_eq!((subject.fidelity().events, subject.fidelity().identical), (4, 4));
         let outcome = subject.simulate(subject.recorded_settings(), &subject.device());
         assert_eq!(outcome.peak_reserved_bytes(), 30 << 20);
@@ -315,8 +316,8 @@ mod tests {
 
     #[test]
     fn too_little_memory_is_an_oom_at_the_request() {
-        let timeline = timeline(&reuse(), SegmentTable::default(), Anchor::TraceOnly);
-        let subject = Subject::new(&Snapshot::default(), &timeline);
+        let recording = recording(&reuse(), SegmentTable::default(), Anchor::TraceOnly);
+        let subject = Subject::new(&recording);
         let device = Device { capacity_bytes: Some(20 << 20), ..Device::default() };
         let outcome = subject.simulate(subject.recorded_settings(), &device);
         let oom = outcome.oom.expect("30 MiB do not fit into 20 MiB");

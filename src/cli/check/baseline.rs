@@ -4,7 +4,7 @@ use crate::cli::failure::Failure;
 use crate::cli::loading;
 use oomscope_analysis::comparison::{GateRow, PeakSummary, Side, held_against, peak_summary};
 use oomscope_analysis::{Attribution, UserRules};
-use oomscope_model::{Snapshot, Timeline};
+use oomscope_model::Recording;
 use oomscope_report::read_baseline;
 use oomscope_snapshot::load::{Utf8, open_regular, text_of};
 use std::io::{self, Read as _};
@@ -28,7 +28,7 @@ impl Baseline {
             read_baseline(&text).map_err(|error| unreadable(path, &error))?
         } else {
             let snapshot = loading::load(path)?;
-            snapshot.timelines.iter().map(|timeline| summary(&snapshot, timeline, &rules)).collect()
+            Recording::all(&snapshot).map(|recording| summary(&recording, &rules)).collect()
         };
         if !allows_contradictions && devices.iter().any(|device| !device.is_complete) {
             return Err(unreadable(
@@ -40,16 +40,11 @@ impl Baseline {
     }
 
     /// The figures of a device beside those of the same device here.
-    pub(super) fn rows(
-        &self,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
-        tolerance: f64,
-    ) -> Result<Vec<GateRow>, Failure> {
-        let same = self.devices.iter().find(|device| device.device == timeline.device);
+    pub(super) fn rows(&self, recording: &Recording, tolerance: f64) -> Result<Vec<GateRow>, Failure> {
+        let same = self.devices.iter().find(|device| device.device == recording.device);
         let same =
-            same.ok_or_else(|| unreadable(&self.path, &format!("it does not have {}", timeline.device)))?;
-        Ok(held_against(same, &summary(snapshot, timeline, &self.rules), tolerance))
+            same.ok_or_else(|| unreadable(&self.path, &format!("it does not have {}", recording.device)))?;
+        Ok(held_against(same, &summary(recording, &self.rules), tolerance))
     }
 }
 
@@ -60,9 +55,9 @@ fn unreadable(path: &Path, why: &str) -> Failure {
     )
 }
 
-fn summary(snapshot: &Snapshot, timeline: &Timeline, rules: &UserRules) -> PeakSummary {
-    let attribution = Attribution::of(snapshot, timeline, rules);
-    peak_summary(&Side { snapshot, timeline, attribution: &attribution, moment: timeline.active.peak().0 })
+fn summary(recording: &Recording, rules: &UserRules) -> PeakSummary {
+    let attribution = Attribution::of(recording, rules);
+    peak_summary(&Side { recording, attribution: &attribution, moment: recording.active.peak().0 })
 }
 
 /// The text of a file that begins as the array that `stats` writes; `None` for anything else.

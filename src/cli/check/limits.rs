@@ -1,6 +1,6 @@
 //! The limits that a device is held against.
 
-use oomscope_model::{Moment, Snapshot, Timeline, Trust};
+use oomscope_model::{Moment, Recording, Timeline, Trust};
 use oomscope_report::start_text;
 use oomscope_units as units;
 
@@ -19,18 +19,18 @@ pub(super) struct Limits {
 
 impl Limits {
     /// The limits beside the figures of a device.
-    pub(super) fn of(&self, snapshot: &Snapshot, timeline: &Timeline) -> Vec<Limit> {
-        let (trust, counted) = (timeline.trust, snapshot.counted_peaks(timeline.device));
-        let peak = Peak::new("peak", timeline.active.peak(), counted.requested_bytes, trust.peak_in_use);
+    pub(super) fn of(&self, recording: &Recording) -> Vec<Limit> {
+        let (trust, counted) = (recording.trust, recording.snapshot().counted_peaks(recording.device));
+        let peak = Peak::new("peak", recording.active.peak(), counted.requested_bytes, trust.peak_in_use);
         let reserved =
-            Peak::new("reserved", timeline.reserved.peak(), counted.reserved_bytes, trust.peak_reserved);
+            Peak::new("reserved", recording.reserved.peak(), counted.reserved_bytes, trust.peak_reserved);
         let mut limits = Vec::new();
         limits.extend(self.max_peak.map(|limit| peak.below(limit)));
         limits.extend(self.max_reserved.map(|limit| reserved.below(limit)));
-        limits.extend(self.no_oom.then(|| no_oom(timeline)));
+        limits.extend(self.no_oom.then(|| no_oom(recording)));
         for limit in &mut limits {
             if limit.outcome.holds && matches!(limit.trust, Trust::AtLeast(_)) {
-                let since = start_text(timeline);
+                let since = start_text(recording);
                 limit.outcome.text = format!("{}; the recording starts{since}", limit.outcome.text);
             }
         }

@@ -10,13 +10,14 @@ use baseline::Baseline;
 use clap::{ArgGroup, Args};
 use limits::{Limits, Outcome};
 use oomscope_analysis::comparison::{GateItem, GateRow};
-use oomscope_model::{Action, DeviceId, Snapshot, Timeline, Trust, Why};
+use oomscope_model::{Action, DeviceId, Recording, Snapshot, Timeline, Trust, Why};
 use oomscope_report::{GateLine, gate_markdown, gate_text, trust_sentences};
 use oomscope_snapshot::load::Input;
 use oomscope_units as units;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Exit code when a limit is exceeded.
 const EXCEEDED: u8 = 3;
@@ -169,25 +170,25 @@ fn check(
         return Err(no_memory(name, ", so nothing was checked"));
     }
     let limits = Limits { max_peak: args.max_peak, max_reserved: args.max_reserved, no_oom: args.no_oom };
-    for timeline in devices(&snapshot) {
-        has_end(timeline, &name)?;
-        if let Err(failure) = has_history(timeline, &name) {
+    for recording in devices(&snapshot) {
+        has_end(&recording, &name)?;
+        if let Err(failure) = has_history(&recording, &name) {
             verdict.fail(&failure);
             continue;
         }
-        let place = format!("{name}, {}", timeline.device);
-        for limit in limits.of(&snapshot, timeline) {
+        let place = format!("{name}, {}", recording.device);
+        for limit in limits.of(&recording) {
             // Whatever is missing, what was recorded is above the limit.
             let is_sure = !limit.outcome.holds && !limit.trust.is_unknown();
-            match tells(args, &snapshot, timeline, limit.trust, &place) {
+            match tells(args, &recording, limit.trust, &place) {
                 Err(failure) if !is_sure => verdict.fail(&failure),
                 _ => verdict.add(out, &place, &limit.outcome),
             }
         }
         if let Some(baseline) = baseline {
-            let trust = timeline.trust.peak_in_use.and(timeline.trust.peak_reserved);
-            match tells(args, &snapshot, timeline, trust, &place) {
-                Ok(()) => against(out, verdict, &place, &baseline.rows(&snapshot, timeline, args.tolerance)?),
+            let trust = recording.trust.peak_in_use.and(recording.trust.peak_reserved);
+            match tells(args, &recording, trust, &place) {
+                Ok(()) => against(out, verdict, &place, &baseline.rows(&recording, args.tolerance)?),
                 Err(failure) => verdict.fail(&failure),
             }
         }
@@ -209,8 +210,8 @@ fn against(out: &mut dyn Write, verdict: &mut Verdict, place: &str, rows: &[Gate
 }
 
 /// The GPUs of a snapshot. Limits are about them, not about pinned host memory.
-fn devices(snapshot: &Snapshot) -> impl Iterator<Item = &Timeline> {
-    snapshot.timelines.iter().filter(|timeline| timeline.device != DeviceId::HOST)
+fn devices(snapshot: &Arc<Snapshot>) -> impl Iterator<Item = Recording> + use<> {
+    Recording::all(snapshot).filter(|recording| recording.device != DeviceId::HOST)
 }
 
 /// Refuse a file without its end: its figures are too small, so it could pass wrongly.
@@ -241,13 +242,7 @@ fn has_history(timeline: &Timeline, name: &str) -> Result<(), Failure> {
 }
 
 /// Refuse a figure that the recording does not tell.
-fn tells(
-    args: &CheckArgs,
-    snapshot: &Snapshot,
-    timeline: &Timeline,
-    trust: Trust,
-    place: &str,
-) -> Result<(), Failure> {
+fn tells(args: &CheckArgs, recording: &Recording, trust: Trust, place: &str) -> Result<(), Failure> {
     let hint = match trust {
         Trust::Unknown(_) if !args.allow_contradictions => {
             "write the snapshot again; --allow-contradictions goes by its figures all the same"
@@ -257,6 +252,6 @@ fn tells(
         }
         _ => return Ok(()),
     };
-    let why = trust_sentences(snapshot, timeline).join(". ");
+    let why = trust_sentences(recording).join(". ");
     Err(Failure::new(format_args!("{place}: does not tell. {why}"), hint))
 }

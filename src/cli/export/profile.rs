@@ -34,8 +34,8 @@ pub(super) fn read(path: &Path) -> Result<Profile, Failure> {
 /// Say so if the profile and the recording are of different times, and so hardly of one run.
 pub(super) fn check(selection: &Selection<'_>) {
     let Some((first, last)) = selection.profile.as_ref().and_then(Profile::time_range_us) else { return };
-    let overlaps = |portion: &Portion<'_>| {
-        let range = portion.timeline.events.time_range_us();
+    let overlaps = |portion: &Portion| {
+        let range = portion.recording.events.time_range_us();
         range.is_none_or(|(from, to)| from <= last && first <= to)
     };
     if !selection.portions.iter().any(overlaps) {

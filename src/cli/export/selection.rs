@@ -6,7 +6,7 @@ use crate::cli::select::{Missing, Opened, Selected, Target, matches, missing};
 use oomscope_analysis::filter::Prepared;
 use oomscope_analysis::{Attribution, Facts};
 use oomscope_export::interchange::{Portion, Selection};
-use oomscope_model::Timeline;
+use oomscope_model::Recording;
 use std::sync::Arc;
 
 /// The part of a recording that is exported if neither a moment nor a range is named.
@@ -28,36 +28,33 @@ pub(super) fn selection<'a>(
     let is_moment = args.range.is_none() && otherwise == Otherwise::OomOrPeak;
     let portions = if args.target.names_moment() || is_moment {
         let selected = args.target.each_at_same(recording)?;
-        let at = |Selected { timeline, moment, .. }| portion(recording, timeline, &facts).at(moment);
+        let at = |Selected { device, moment, .. }| portion(device, &facts).at(moment);
         selected.into_iter().map(at).collect()
     } else {
         in_range(args, recording, &facts)?
     };
-    let portions = portions.into_iter().map(|portion| filtered(args, recording, portion)).collect();
+    let portions = portions.into_iter().map(|portion| filtered(args, portion)).collect();
     Ok(Selection::new(&recording.snapshot, portions))
 }
 
-fn portion<'a>(recording: &'a Opened<'_>, timeline: &'a Timeline, facts: &Facts) -> Portion<'a> {
-    Portion::whole(timeline, Arc::new(Attribution::of_device(facts, &recording.snapshot, timeline)))
+fn portion(device: Recording, facts: &Facts) -> Portion {
+    let attribution = Arc::new(Attribution::of_device(facts, &device));
+    Portion::whole(device, attribution)
 }
 
 /// Each device, in the range if there is one. Devices without the range are left out unless none has it.
-fn in_range<'a>(
-    args: &ExportArgs,
-    recording: &'a Opened<'_>,
-    facts: &Facts,
-) -> Result<Vec<Portion<'a>>, Failure> {
+fn in_range(args: &ExportArgs, recording: &Opened<'_>, facts: &Facts) -> Result<Vec<Portion>, Failure> {
     let devices = args.target.devices(recording)?;
     let Some(range) = &args.range else {
-        return Ok(devices.into_iter().map(|timeline| portion(recording, timeline, facts)).collect());
+        return Ok(devices.into_iter().map(|device| portion(device, facts)).collect());
     };
     if range.is_of_one_device() && 1 < devices.len() {
         return Err(Target::ambiguous(recording));
     }
     let (mut portions, mut lacking) = (Vec::new(), None::<Missing<'_>>);
-    for timeline in devices {
-        let whole = portion(recording, timeline, facts);
-        match range.ends(&recording.snapshot, timeline, || Arc::clone(&whole.attribution)) {
+    for device in devices {
+        let whole = portion(device, facts);
+        match range.ends(&whole.recording, || Arc::clone(&whole.attribution)) {
             Ok(ends) => portions.push(whole.within(ends)),
             Err(error) => lacking = lacking.or(Some(error)),
         }
@@ -68,10 +65,9 @@ fn in_range<'a>(
     }
 }
 
-fn filtered<'a>(args: &ExportArgs, recording: &Opened<'_>, portion: Portion<'a>) -> Portion<'a> {
+fn filtered(args: &ExportArgs, portion: Portion) -> Portion {
     let Some(filter) = args.filter.as_ref().filter(|filter| !filter.is_empty()) else { return portion };
-    let (timeline, snapshot) = (portion.timeline, &recording.snapshot);
-    let prepared = Prepared::with_attribution(filter, snapshot, timeline, &portion.attribution);
-    let found = matches(&prepared, timeline, portion.moment());
+    let prepared = Prepared::with_attribution(filter, &portion.recording, &portion.attribution);
+    let found = matches(&prepared, &portion.recording, portion.moment());
     portion.matching(found)
 }

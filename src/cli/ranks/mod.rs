@@ -20,6 +20,7 @@ use oomscope_snapshot::load::{FolderListing, Input, LoadError, ManyProgress, loa
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -203,7 +204,7 @@ pub(super) fn read(paths: &[PathBuf], rules: &UserRules) -> Job {
 pub(super) fn summaries(paths: &[PathBuf], rules: &UserRules, progress: &ManyProgress) -> Job {
     let inputs: Vec<Input> = paths.iter().map(|path| Input::from_arg(path)).collect();
     let reduce = |_: &Input, loaded: Result<Snapshot, LoadError>| match loaded {
-        Ok(snapshot) => Ok(summarize(&snapshot, rules)),
+        Ok(snapshot) => Ok(summarize(&Arc::new(snapshot), rules)),
         Err(error) => Err(error.to_string()),
     };
     let found = load_each(&inputs, progress, reduce);

@@ -17,8 +17,7 @@ pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
     let format = format(args)?;
     let destination = args.source.destination(Some(&args.output))?;
     let recording = args.source.open()?;
-    let selected = args.target.one(&recording)?;
-    let spec = spec::spec(args, &recording, selected)?;
+    let spec = spec::spec(args, &recording, &args.target.one(&recording)?)?;
     let file = spec
         .file(format, args.size, args.scale)
         .map_err(|error| recording.failure(error, "use another size"))?;

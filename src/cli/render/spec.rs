@@ -10,7 +10,7 @@ use oomscope_draw::picture::{self, view_of};
 use oomscope_draw::segment_map::MapLook;
 use oomscope_draw::{Axis, BandColors, Coloring, Future};
 use oomscope_export::{Filtered, PictureKind, PictureSpec, PictureVerdict, StacksView};
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Moment, Recording, Timeline};
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::predict_all_while;
 use oomscope_report::{answer, fix_of};
@@ -20,24 +20,24 @@ use std::sync::Arc;
 pub(super) fn spec(
     args: &RenderArgs,
     recording: &Opened<'_>,
-    selected: Selected<'_>,
+    selected: &Selected,
 ) -> Result<PictureSpec, Failure> {
-    let Selected { timeline, moment, .. } = selected;
-    let axis = axis(args, recording, timeline)?;
-    let found = || recording.attribution(timeline);
-    let range = args.range.as_ref().map(|range| range.ends(&recording.snapshot, timeline, found));
+    let &Selected { ref device, moment, .. } = selected;
+    let axis = axis(args, recording, device)?;
+    let found = || recording.attribution(device);
+    let range = args.range.as_ref().map(|range| range.ends(device, found));
     let range = range.transpose().map_err(|lacking| missing(recording.file, lacking))?;
     refuse_useless_filter(args, recording)?;
-    let attribution = recording.attribution(timeline);
-    let (verdict, future) = verdict(args, recording, timeline, &attribution);
+    let attribution = recording.attribution(device);
+    let (verdict, future) = verdict(args, device, &attribution);
     let attribution = needs_attribution(args).then_some(attribution);
     Ok(PictureSpec {
-        recording: recording.device_handle(timeline)?,
+        recording: device.clone(),
         name: recording.name(),
         kind: args.view,
-        view: view_of(timeline, axis, &future, range.map(moments)),
-        coloring: Arc::new(coloring(args, recording, timeline, attribution.clone())),
-        filter: filtered(args, recording, selected, attribution.as_deref()),
+        view: view_of(device, axis, &future, range.map(moments)),
+        coloring: Arc::new(coloring(args, device, attribution.clone())),
+        filter: filtered(args, selected, attribution.as_deref()),
         attribution,
         verdict,
         redacts: false,
@@ -47,7 +47,7 @@ pub(super) fn spec(
         map: MapLook::default(),
         rows: None,
         stacks: StacksView {
-            measure: measure(args, timeline, moment, range),
+            measure: measure(args, device, moment, range),
             options: tree_options(args),
             zoom: Vec::new(),
             search: String::new(),
@@ -86,12 +86,11 @@ fn refuse_useless_filter(args: &RenderArgs, recording: &Opened<'_>) -> Result<()
 /// The verdict on the whole recording, which the caption states whatever moment is shown, and what is projected behind it.
 fn verdict(
     args: &RenderArgs,
-    recording: &Opened<'_>,
-    timeline: &Timeline,
+    recording: &Recording,
     attribution: &Attribution,
 ) -> (Option<PictureVerdict>, Future) {
     let request = DiagnosisRequest { at: None, device_memory: args.capacity.bytes, message: None };
-    let workload = Workload::of(Run { snapshot: &recording.snapshot, timeline, attribution });
+    let workload = Workload::of(Run { recording, attribution });
     let found = diagnose_workload(&workload, request).ok();
     let Some(verdict) = found.as_ref().and_then(|found| found.verdict()) else {
         return (None, Future::default());
@@ -114,14 +113,9 @@ fn needs_attribution(args: &RenderArgs) -> bool {
         || filter.is_some_and(|query| query.filter.needs_attribution())
 }
 
-fn coloring(
-    args: &RenderArgs,
-    recording: &Opened<'_>,
-    timeline: &Timeline,
-    attribution: Option<Arc<Attribution>>,
-) -> Coloring {
-    let stacks = Arc::new(BandColors::new(&recording.snapshot, args.theme));
-    let coloring = Coloring::new(args.color_by, timeline, stacks, args.theme);
+fn coloring(args: &RenderArgs, recording: &Recording, attribution: Option<Arc<Attribution>>) -> Coloring {
+    let stacks = Arc::new(BandColors::new(recording.snapshot(), args.theme));
+    let coloring = Coloring::new(args.color_by, recording, stacks, args.theme);
     match attribution {
         Some(found) if coloring.by().needs_attribution() => coloring.with_attribution(found),
         _ => coloring,
@@ -130,15 +124,14 @@ fn coloring(
 
 fn filtered(
     args: &RenderArgs,
-    recording: &Opened<'_>,
-    Selected { timeline, moment, .. }: Selected<'_>,
+    &Selected { ref device, moment, .. }: &Selected,
     attribution: Option<&Attribution>,
 ) -> Option<Filtered> {
     let Query { text, filter } = args.filter.as_ref().filter(|query| !query.filter.is_empty())?;
     let none = Attribution::default();
     let found = attribution.unwrap_or(&none);
-    let prepared = Prepared::with_attribution(filter, &recording.snapshot, timeline, found);
-    let matches = Arc::new(matches(&prepared, timeline, moment));
+    let prepared = Prepared::with_attribution(filter, device, found);
+    let matches = Arc::new(matches(&prepared, device, moment));
     Some(Filtered { query: text.clone(), matches, hides_rest: args.only })
 }
 

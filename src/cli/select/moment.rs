@@ -1,7 +1,7 @@
 //! Moments and ranges as users name them.
 
 use oomscope_analysis::{At, Attribution, EventRanges, MomentError, Phases, RangeQuery};
-use oomscope_model::{Moment, Snapshot, Timeline};
+use oomscope_model::{Moment, Recording, Timeline};
 use oomscope_units as units;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -61,28 +61,26 @@ impl NamedMoment {
     /// needs them.
     pub(super) fn find(
         &self,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
+        recording: &Recording,
         attribution: impl FnOnce() -> Arc<Attribution>,
     ) -> Result<At, Missing<'_>> {
         match self {
             Self::At(at) => Ok(*at),
-            Self::PeakOf(range) => range.peak(timeline, &range.find(snapshot, timeline, attribution)?),
+            Self::PeakOf(range) => range.peak(recording, &range.find(recording, attribution)?),
         }
     }
 
     /// This moment on a device whose iterations and phases are known.
     pub(in crate::cli) fn moment(
         &self,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
+        recording: &Recording,
         phases: &Phases,
     ) -> Result<Moment, Missing<'_>> {
         let at = match self {
             Self::At(at) => *at,
-            Self::PeakOf(range) => range.peak(timeline, &range.find_with(snapshot, timeline, phases)?)?,
+            Self::PeakOf(range) => range.peak(recording, &range.find_with(recording, phases)?)?,
         };
-        at.moment(timeline).map_err(Missing::Moment)
+        at.moment(recording).map_err(Missing::Moment)
     }
 }
 
@@ -95,12 +93,11 @@ impl NamedRange {
     /// The events of a device that are meant.
     fn find(
         &self,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
+        recording: &Recording,
         attribution: impl FnOnce() -> Arc<Attribution>,
     ) -> Result<EventRanges, Missing<'_>> {
         let found = self.query.needs_attribution().then(attribution);
-        self.find_with(snapshot, timeline, &found.unwrap_or_default().phases)
+        self.find_with(recording, &found.unwrap_or_default().phases)
     }
 
     fn peak(&self, timeline: &Timeline, events: &EventRanges) -> Result<At, Missing<'_>> {
@@ -108,30 +105,24 @@ impl NamedRange {
         event.map(|event| At::Event(event.0)).ok_or(Missing::Range(self))
     }
 
-    fn find_with(
-        &self,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
-        phases: &Phases,
-    ) -> Result<EventRanges, Missing<'_>> {
-        let events = timeline.events.len();
+    fn find_with(&self, recording: &Recording, phases: &Phases) -> Result<EventRanges, Missing<'_>> {
+        let events = recording.events.len();
         if let RangeQuery::Events([_, last]) = self.query
             && last != u32::MAX
             && events <= last as usize
         {
             return Err(Missing::Event { last, events });
         }
-        Ok(self.query.find(snapshot, timeline, phases))
+        Ok(self.query.find(recording, phases))
     }
 
     /// The first and the last event of a device that are meant. Iterations and phases are only asked for where it needs them.
     pub(in crate::cli) fn ends(
         &self,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
+        recording: &Recording,
         attribution: impl FnOnce() -> Arc<Attribution>,
     ) -> Result<[u32; 2], Missing<'_>> {
-        let found = self.find(snapshot, timeline, attribution)?;
+        let found = self.find(recording, attribution)?;
         let ends = found.all().first().zip(found.all().last());
         ends.map(|(first, last)| [first[0], last[1].saturating_sub(1)]).ok_or(Missing::Range(self))
     }

@@ -3,7 +3,7 @@
 use super::errors::{no_memory, no_such_device};
 use crate::cli::failure::Failure;
 use oomscope_analysis::{Attribution, Facts, UserRules};
-use oomscope_model::{DeviceId, Recording, Snapshot, Timeline};
+use oomscope_model::{DeviceId, Recording, Snapshot};
 use oomscope_program::Run;
 use oomscope_program::projection::{Projection, Unprojected};
 use oomscope_snapshot::load::Input;
@@ -36,47 +36,41 @@ impl Opened<'_> {
     }
 
     /// The categories, phases and iterations of a device.
-    pub(in crate::cli) fn attribution(&self, timeline: &Timeline) -> Arc<Attribution> {
-        Arc::new(Attribution::of(&self.snapshot, timeline, &self.rules))
+    pub(in crate::cli) fn attribution(&self, device: &Recording) -> Arc<Attribution> {
+        Arc::new(Attribution::of(device, &self.rules))
     }
 
     /// A device's recording with the rest of the step that failed.
     ///
     /// # Errors
     /// Why that is not known.
-    pub(in crate::cli) fn projection(&self, timeline: &Timeline) -> Result<Projection, Unprojected> {
+    pub(in crate::cli) fn projection(&self, device: &Recording) -> Result<Projection, Unprojected> {
         // Without a request that failed, what allocations are for need not be found out.
-        if timeline.ooms.is_empty() {
+        if device.ooms.is_empty() {
             return Err(Unprojected::Complete);
         }
-        let attribution = self.attribution(timeline);
-        Projection::of_run(Run { snapshot: &self.snapshot, timeline, attribution: &attribution })
-    }
-
-    /// A handle to one of the file's devices.
-    pub(in crate::cli) fn device_handle(&self, timeline: &Timeline) -> Result<Recording, Failure> {
-        let found = Recording::of_device(&self.snapshot, timeline.device);
-        found.ok_or_else(|| no_such_device(&self.snapshot, timeline.device))
+        Projection::of_run(Run { recording: device, attribution: &self.attribution(device) })
     }
 
     /// The named device, or all devices.
-    pub(super) fn devices(&self, named: Option<DeviceId>) -> Result<Vec<&Timeline>, Failure> {
+    pub(super) fn devices(&self, named: Option<DeviceId>) -> Result<Vec<Recording>, Failure> {
         match named {
             Some(device) => Ok(vec![self.device(device)?]),
-            None => Ok(self.snapshot.timelines.iter().collect()),
+            None => Ok(Recording::all(&self.snapshot).collect()),
         }
     }
 
     /// The named device, or the one to show first; `None` if the recording has no device.
-    pub(super) fn device_or_main(&self, named: Option<DeviceId>) -> Result<Option<&Timeline>, Failure> {
+    pub(super) fn device_or_main(&self, named: Option<DeviceId>) -> Result<Option<Recording>, Failure> {
         match named {
             Some(device) => self.device(device).map(Some),
-            None => Ok(self.snapshot.main_timeline()),
+            None => Ok(Recording::main(&self.snapshot)),
         }
     }
 
-    fn device(&self, device: DeviceId) -> Result<&Timeline, Failure> {
-        self.snapshot.timeline(device).ok_or_else(|| no_such_device(&self.snapshot, device))
+    fn device(&self, device: DeviceId) -> Result<Recording, Failure> {
+        let found = Recording::of_device(&self.snapshot, device);
+        found.ok_or_else(|| no_such_device(&self.snapshot, device))
     }
 
     /// The error that the recording holds no memory of any device.

@@ -42,11 +42,7 @@ impl Sides {
     }
 
     /// The device and the moment of a side: 0 for A, 1 for B.
-    pub(in crate::cli) fn find<'a>(
-        &self,
-        side: usize,
-        recording: &'a Opened<'_>,
-    ) -> Result<Selected<'a>, Failure> {
+    pub(in crate::cli) fn find(&self, side: usize, recording: &Opened<'_>) -> Result<Selected, Failure> {
         let (at, device) = if side == 0 { (&self.at_a, self.device_a) } else { (&self.at_b, self.device_b) };
         let target =
             Target::new(at.clone().or_else(|| self.at.clone()), OneDevice::new(device.or(self.device)));

@@ -7,7 +7,7 @@ use super::values::{device_parser, parse_at, parse_bytes};
 use crate::cli::failure::Failure;
 use clap::Args;
 use oomscope_analysis::At;
-use oomscope_model::{DeviceId, Moment, Timeline};
+use oomscope_model::{DeviceId, Moment, Recording, Timeline};
 use std::ops::Range;
 
 /// `--device`.
@@ -39,9 +39,9 @@ pub(in crate::cli) struct Capacity {
 }
 
 /// A device at a moment.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::cli) struct Selected<'a> {
-    pub(in crate::cli) timeline: &'a Timeline,
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct Selected {
+    pub(in crate::cli) device: Recording,
     /// The moment as users name it.
     pub(in crate::cli) at: At,
     pub(in crate::cli) moment: Moment,
@@ -53,31 +53,29 @@ impl OneDevice {
     }
 
     /// The named device, or the one to show first; `None` if the recording has no device.
-    pub(in crate::cli) fn find<'a>(
-        &self,
-        recording: &'a Opened<'_>,
-    ) -> Result<Option<&'a Timeline>, Failure> {
+    pub(in crate::cli) fn find(&self, recording: &Opened<'_>) -> Result<Option<Recording>, Failure> {
         recording.device_or_main(self.device)
     }
 
     /// The named device, or all devices, each with the events of a range, from the first to the one after the last. Devices
     /// without any are left out unless none has some. Without a range, all events.
-    pub(in crate::cli) fn each_range<'a>(
+    pub(in crate::cli) fn each_range(
         &self,
-        recording: &'a Opened<'_>,
+        recording: &Opened<'_>,
         range: Option<&NamedRange>,
-    ) -> Result<Vec<(&'a Timeline, Range<u32>)>, Failure> {
+    ) -> Result<Vec<(Recording, Range<u32>)>, Failure> {
         let devices = recording.devices(self.device)?;
         let Some(range) = range else {
-            return Ok(devices.into_iter().map(|device| (device, 0..device.events.len() as u32)).collect());
+            let whole = |device: &Recording| (device.clone(), 0..device.events.len() as u32);
+            return Ok(devices.iter().map(whole).collect());
         };
         if range.is_of_one_device() && 1 < devices.len() {
             return Err(events_of_several_devices(&recording.snapshot));
         }
         let (mut found, mut lacking) = (Vec::new(), None);
-        for timeline in devices {
-            match range.ends(&recording.snapshot, timeline, || recording.attribution(timeline)) {
-                Ok([first, last]) => found.push((timeline, first..last + 1)),
+        for device in devices {
+            match range.ends(&device, || recording.attribution(&device)) {
+                Ok([first, last]) => found.push((device, first..last + 1)),
                 Err(error) => lacking = lacking.or(Some(error)),
             }
         }
@@ -99,40 +97,37 @@ impl Target {
     }
 
     /// The named device, or the one to show first, at its moment.
-    pub(in crate::cli) fn one<'a>(&self, recording: &'a Opened<'_>) -> Result<Selected<'a>, Failure> {
-        let timeline = self.device.find(recording)?.ok_or_else(|| recording.no_memory())?;
-        self.on(recording, timeline).map_err(|error| missing(recording.file, error))
+    pub(in crate::cli) fn one(&self, recording: &Opened<'_>) -> Result<Selected, Failure> {
+        let device = self.device.find(recording)?.ok_or_else(|| recording.no_memory())?;
+        self.on(recording, device).map_err(|error| missing(recording.file, error))
     }
 
     /// [`Self::one`] with a device and a moment to take where the user named none.
-    pub(in crate::cli) fn one_or<'a>(
+    pub(in crate::cli) fn one_or(
         &self,
-        recording: &'a Opened<'_>,
+        recording: &Opened<'_>,
         device: Option<DeviceId>,
         at: impl FnOnce(&Timeline) -> Option<At>,
-    ) -> Result<Selected<'a>, Failure> {
+    ) -> Result<Selected, Failure> {
         let wanted = device.filter(|_| self.device.device.is_none());
-        let timeline = match wanted.and_then(|device| recording.snapshot.timeline(device)) {
-            Some(timeline) => timeline,
+        let device = match wanted.and_then(|device| Recording::of_device(&recording.snapshot, device)) {
+            Some(device) => device,
             None => self.device.find(recording)?.ok_or_else(|| recording.no_memory())?,
         };
-        self.on_or(recording, timeline, at).map_err(|error| missing(recording.file, error))
+        self.on_or(recording, device, at).map_err(|error| missing(recording.file, error))
     }
 
     /// The named device, or all devices, without a moment.
-    pub(in crate::cli) fn devices<'a>(
-        &self,
-        recording: &'a Opened<'_>,
-    ) -> Result<Vec<&'a Timeline>, Failure> {
+    pub(in crate::cli) fn devices(&self, recording: &Opened<'_>) -> Result<Vec<Recording>, Failure> {
         recording.devices(self.device.device)
     }
 
     /// The named device, or all devices, each at its moment. Devices without the moment are left out unless
     /// none has it.
-    pub(in crate::cli) fn each<'a>(&self, recording: &'a Opened<'_>) -> Result<Vec<Selected<'a>>, Failure> {
+    pub(in crate::cli) fn each(&self, recording: &Opened<'_>) -> Result<Vec<Selected>, Failure> {
         let (mut selected, mut lacking) = (Vec::new(), None);
-        for timeline in self.devices(recording)? {
-            match self.on(recording, timeline) {
+        for device in self.devices(recording)? {
+            match self.on(recording, device) {
                 Ok(found) => selected.push(found),
                 Err(error) => lacking = lacking.or(Some(error)),
             }
@@ -150,32 +145,29 @@ impl Target {
 
     /// [`Self::each`] for commands that show devices side by side. An event's number is refused if there are
     /// several devices, on which it would mean unrelated moments.
-    pub(in crate::cli) fn each_at_same<'a>(
-        &self,
-        recording: &'a Opened<'_>,
-    ) -> Result<Vec<Selected<'a>>, Failure> {
+    pub(in crate::cli) fn each_at_same(&self, recording: &Opened<'_>) -> Result<Vec<Selected>, Failure> {
         if self.at.as_ref().is_some_and(NamedMoment::is_of_one_device) && 1 < self.devices(recording)?.len() {
             return Err(event_of_several_devices(&recording.snapshot));
         }
         self.each(recording)
     }
 
-    fn on<'a>(&self, recording: &Opened<'_>, timeline: &'a Timeline) -> Result<Selected<'a>, Missing<'_>> {
-        self.on_or(recording, timeline, |_| None)
+    fn on(&self, recording: &Opened<'_>, device: Recording) -> Result<Selected, Missing<'_>> {
+        self.on_or(recording, device, |_| None)
     }
 
     /// A device at the moment that the user names, else at the one that `at` takes, else at its OOM or peak.
-    fn on_or<'a>(
+    fn on_or(
         &self,
         recording: &Opened<'_>,
-        timeline: &'a Timeline,
+        device: Recording,
         at: impl FnOnce(&Timeline) -> Option<At>,
-    ) -> Result<Selected<'a>, Missing<'_>> {
+    ) -> Result<Selected, Missing<'_>> {
         let at = match &self.at {
-            Some(named) => named.find(&recording.snapshot, timeline, || recording.attribution(timeline))?,
-            None => at(timeline).unwrap_or_else(|| At::oom_or_peak(timeline)),
+            Some(named) => named.find(&device, || recording.attribution(&device))?,
+            None => at(&device).unwrap_or_else(|| At::oom_or_peak(&device)),
         };
-        let moment = at.moment(timeline).map_err(Missing::Moment)?;
-        Ok(Selected { timeline, at, moment })
+        let moment = at.moment(&device).map_err(Missing::Moment)?;
+        Ok(Selected { device, at, moment })
     }
 }

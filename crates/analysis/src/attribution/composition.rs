@@ -73,6 +73,7 @@ fn summed(changes: &[[Change; Category::ALL.len()]]) -> Vec<Vec<CategoryBytes>> 
 mod tests {
     use super::*;
     use crate::{Attribution, UserRules};
+    use oomscope_fixtures::first;
     use oomscope_snapshot::load::{Input, Progress, load};
 
     #[test]
@@ -80,15 +81,14 @@ mod tests {
         for name in ["frag_oom.pickle", "gpt_oom_forward.pickle", "late_start.pickle.gz"] {
             let path =
                 std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample_snapshots").join(name);
-            let snapshot = load(&Input::File(path), &Progress::default()).expect("a sample");
-            let timeline = &snapshot.timelines[0];
-            let categories = Attribution::of(&snapshot, timeline, &UserRules::default()).categories;
-            let moments: Vec<Moment> = (0..timeline.moments() as u32).step_by(97).map(Moment).collect();
-            let each: Vec<_> = moments.iter().map(|&at| categories.bytes_at(timeline, at)).collect();
-            assert_eq!(categories.bytes_over(timeline, &moments), each, "{name}");
+            let recording = first(load(&Input::File(path), &Progress::default()).expect("a sample"));
+            let categories = Attribution::of(&recording, &UserRules::default()).categories;
+            let moments: Vec<Moment> = (0..recording.moments() as u32).step_by(97).map(Moment).collect();
+            let each: Vec<_> = moments.iter().map(|&at| categories.bytes_at(&recording, at)).collect();
+            assert_eq!(categories.bytes_over(&recording, &moments), each, "{name}");
             for (moment, of) in moments.iter().zip(&each) {
                 let sum: i64 = of.iter().map(|of| of.bytes).sum();
-                assert_eq!(sum, timeline.active.at(*moment), "{name} at {moment:?}");
+                assert_eq!(sum, recording.active.at(*moment), "{name} at {moment:?}");
             }
         }
     }

@@ -1,33 +1,33 @@
 //! Categories of made-up programs, and of arbitrary events.
 
 use super::{Attribution, Category, UserRules};
+use oomscope_fixtures::first;
 use oomscope_fixtures::programs::{
     BACKWARD, DATA, EVALUATE, FOREACH, FORWARD, Held, LOAD, Program, SIZES, STATE, ZERO_GRAD, train,
 };
 use oomscope_fixtures::tables::{any_events, snapshot};
-use oomscope_model::{Moment, Snapshot};
+use oomscope_model::{Moment, Recording};
 use proptest::prelude::*;
 
 /// The categories of the blocks that are live at the end, by address.
-fn at_end(snapshot: &Snapshot) -> impl Fn(u64) -> Category + use<> {
-    at(snapshot, Moment(snapshot.timelines[0].events.len() as u32))
+fn at_end(recording: &Recording) -> impl Fn(u64) -> Category + use<> {
+    at(recording, Moment(recording.events.len() as u32))
 }
 
 /// The categories of the blocks that are older than the recording, by address.
-fn at_start(snapshot: &Snapshot) -> impl Fn(u64) -> Category + use<> {
-    at(snapshot, Moment(0))
+fn at_start(recording: &Recording) -> impl Fn(u64) -> Category + use<> {
+    at(recording, Moment(0))
 }
 
-fn at(snapshot: &Snapshot, moment: Moment) -> impl Fn(u64) -> Category + use<> {
-    let timeline = &snapshot.timelines[0];
-    let categories = Attribution::of(snapshot, timeline, &UserRules::default()).categories;
+fn at(recording: &Recording, moment: Moment) -> impl Fn(u64) -> Category + use<> {
+    let categories = Attribution::of(recording, &UserRules::default()).categories;
     let live: Vec<(u64, Category)> =
-        timeline.lifetimes.live_at(moment).map(|id| (timeline.addr(id), categories.get(id))).collect();
+        recording.lifetimes.live_at(moment).map(|id| (recording.addr(id), categories.get(id))).collect();
     move |addr| live.iter().find(|(at, _)| *at == addr).map_or(Category::Unknown, |&(_, category)| category)
 }
 
-fn assert_held(snapshot: &Snapshot, held: &Held) {
-    let category = at_end(snapshot);
+fn assert_held(recording: &Recording, held: &Held) {
+    let category = at_end(recording);
     let expected = [
         (&held.parameters, Category::Parameter),
         (&held.state, Category::OptimizerState),
@@ -44,9 +44,9 @@ fn assert_held(snapshot: &Snapshot, held: &Held) {
 fn stacks_tell_what_a_training_holds() {
     let mut program = Program::default();
     let held = train(&mut program, 3, None);
-    let snapshot = program.finish();
-    assert_held(&snapshot, &held);
-    assert_eq!(at_end(&snapshot)(held.input[0]), Category::Input);
+    let recording = program.finish();
+    assert_held(&recording, &held);
+    assert_eq!(at_end(&recording)(held.input[0]), Category::Input);
 }
 
 #[test]
@@ -202,8 +202,8 @@ fn old_state_that_a_step_makes_anew_is_state_and_no_gradient() {
             program.free(gradient, ZERO_GRAD);
         }
     }
-    let snapshot = program.finish();
-    let category = at_start(&snapshot);
+    let recording = program.finish();
+    let category = at_start(&recording);
     assert!(old.iter().all(|&addr| category(addr) == Category::OptimizerState));
     assert!(stale.iter().all(|&addr| category(addr) == Category::Gradient));
 }
@@ -273,13 +273,12 @@ fn what_takes_the_place_of_a_parameter_is_one() {
 proptest! {
     #[test]
     fn every_allocation_has_a_category_whatever_the_events(events in any_events()) {
-        let snapshot = snapshot(&events);
-        let timeline = &snapshot.timelines[0];
-        let found = Attribution::of(&snapshot, timeline, &UserRules::default());
-        for moment in 0..=timeline.events.len() as u32 {
-            let live = timeline.lifetimes.live_at(Moment(moment));
-            let naive = live.fold(0i64, |sum, id| sum.saturating_add(timeline.size(id)));
-            let totals = found.categories.bytes_at(timeline, Moment(moment));
+        let recording = first(snapshot(&events));
+        let found = Attribution::of(&recording, &UserRules::default());
+        for moment in 0..=recording.events.len() as u32 {
+            let live = recording.lifetimes.live_at(Moment(moment));
+            let naive = live.fold(0i64, |sum, id| sum.saturating_add(recording.size(id)));
+            let totals = found.categories.bytes_at(&recording, Moment(moment));
             // Sums of sizes as odd as these may have stopped at the largest number.
             if naive.unsigned_abs() < 1 << 60 {
                 prop_assert_eq!(totals.iter().map(|row| row.bytes).sum::<i64>(), naive);

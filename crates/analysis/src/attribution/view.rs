@@ -6,7 +6,7 @@ use super::thresholds::MIN_AGREEING;
 use crate::segments::address_order::{AddressKey, AddressOrder};
 use crate::segments::pools::PoolPlaces;
 use foldhash::{HashMap, HashSet};
-use oomscope_model::{AllocId, EventIx, PoolKey, Snapshot, StackId, Timeline};
+use oomscope_model::{AllocId, EventIx, PoolKey, Recording, StackId, Timeline};
 use std::collections::BTreeMap;
 
 /// How many blocks there are of each size.
@@ -36,26 +36,25 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     pub(super) fn new(
-        snapshot: &Snapshot,
-        timeline: &'a Timeline,
+        recording: &'a Recording,
         facts: &'a Facts,
         course: &'a Phases,
         announced: &'a Announced,
     ) -> Self {
-        let mut blocks = timeline.segments.blocks.iter();
+        let mut blocks = recording.segments.blocks.iter();
         let has_private =
-            timeline.ranges.all().iter().filter_map(|range| range.pool).any(PoolKey::is_private);
-        let is_hidden = timeline.events.contexts().iter().any(|context| context.pool.is_none());
+            recording.ranges.all().iter().filter_map(|range| range.pool).any(PoolKey::is_private);
+        let is_hidden = recording.events.contexts().iter().any(|context| context.pool.is_none());
         Self {
-            timeline,
+            timeline: recording,
             stacks: &facts.stacks,
-            device: facts.of_device(timeline),
+            device: facts.of_device(recording),
             course,
             announced,
-            labels: Labels::of(snapshot, timeline, &facts.user_labels),
-            order: AddressOrder::of(timeline),
-            has_private_pools: has_private || timeline.events.distinct_pools().any(PoolKey::is_private),
-            pools: (has_private && is_hidden).then(|| PoolPlaces::new(timeline)),
+            labels: Labels::of(recording, &facts.user_labels),
+            order: AddressOrder::of(recording),
+            has_private_pools: has_private || recording.events.distinct_pools().any(PoolKey::is_private),
+            pools: (has_private && is_hidden).then(|| PoolPlaces::new(recording)),
             has_block_stacks: blocks.any(|block| block.is_active() && block.stack != StackId::EMPTY),
         }
     }

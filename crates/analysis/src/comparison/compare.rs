@@ -52,7 +52,7 @@ pub struct Comparison {
 /// Compare what is live on both sides. Takes a few passes over what is live, and one over the stacks of the files.
 pub fn compare(a: &Side<'_>, b: &Side<'_>) -> Comparison {
     let sides = [a, b];
-    let snapshots = sides.map(|side| side.snapshot);
+    let snapshots = sides.map(|side| side.recording.snapshot().as_ref());
     let own: Vec<Sites> = if std::ptr::eq(snapshots[0], snapshots[1]) {
         vec![Sites::new(snapshots[0])]
     } else {
@@ -82,13 +82,13 @@ fn no_stack(lines: &[LinePair]) -> Option<u32> {
 }
 
 fn figures(side: &Side<'_>) -> Figures {
-    let Side { timeline, moment, .. } = *side;
+    let Side { recording, moment, .. } = *side;
     Figures {
         moment,
-        active_bytes: timeline.active.at(moment),
-        reserved_bytes: timeline.reserved.at(moment),
-        peak: timeline.active.peak(),
-        reserved_peak: timeline.reserved.peak(),
+        active_bytes: recording.active.at(moment),
+        reserved_bytes: recording.reserved.at(moment),
+        peak: recording.active.peak(),
+        reserved_peak: recording.reserved.peak(),
         since: since(side),
     }
 }

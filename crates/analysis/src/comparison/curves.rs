@@ -48,7 +48,7 @@ enum Axis {
 impl<'a> Aligned<'a> {
     /// Align two recordings. `None` if one has no times, no iterations or no ranges, and these are asked for.
     pub fn new(sides: [&Side<'a>; 2], by: &AlignBy) -> Option<Self> {
-        let timelines = sides.map(|side| side.timeline);
+        let timelines = sides.map(|side| side.recording.timeline());
         let last = |timeline: &Timeline| timeline.moments().saturating_sub(1) as f64;
         let axes = match by {
             AlignBy::Event => {

@@ -57,28 +57,29 @@ pub struct GateRow {
 
 /// The figures of a side, whose moment is the peak of its device.
 pub fn peak_summary(side: &Side<'_>) -> PeakSummary {
-    let Side { snapshot, timeline, attribution, moment } = *side;
+    let Side { recording, attribution, moment } = *side;
+    let snapshot = recording.snapshot();
     let sites = Sites::new(snapshot);
     let mut by_line: BTreeMap<CodeLine, i64> = BTreeMap::new();
     let mut by_stack: BTreeMap<StackId, i64> = BTreeMap::new();
-    for id in timeline.lifetimes.live_at(moment) {
-        let sum = by_stack.entry(timeline.stack(id)).or_default();
-        *sum = sum.saturating_add(timeline.size(id));
+    for id in recording.lifetimes.live_at(moment) {
+        let sum = by_stack.entry(recording.stack(id)).or_default();
+        *sum = sum.saturating_add(recording.size(id));
     }
     for (stack, bytes) in by_stack {
         let sum = by_line.entry(sites.line_of(snapshot, stack)).or_default();
         *sum = sum.saturating_add(bytes);
     }
-    let peak_bytes = timeline.active.at(moment);
+    let peak_bytes = recording.active.at(moment);
     let mut lines: Vec<(CodeLine, i64)> =
         by_line.into_iter().filter(|(_, bytes)| peak_bytes / SMALLEST_PART < *bytes).collect();
     lines.sort_by(|(line_a, a), (line_b, b)| b.cmp(a).then(line_a.cmp(line_b)));
     PeakSummary {
-        device: timeline.device,
+        device: recording.device,
         peak_bytes,
-        reserved_bytes: timeline.reserved.peak().1,
-        is_complete: timeline.trust.is_sound(),
-        categories: attribution.categories.bytes_at(timeline, moment),
+        reserved_bytes: recording.reserved.peak().1,
+        is_complete: recording.trust.is_sound(),
+        categories: attribution.categories.bytes_at(recording, moment),
         lines,
     }
 }

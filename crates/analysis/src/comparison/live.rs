@@ -54,7 +54,7 @@ pub(super) fn since(side: &Side<'_>) -> Since {
 /// The live allocations of a side, in allocation order. Modules and pools are filled in by others.
 pub(super) fn live_items(side: &Side<'_>, sites: &MatchedSites) -> Vec<Item> {
     let since = since(side).moment();
-    let (timeline, categories) = (side.timeline, &side.attribution.categories);
+    let (timeline, categories) = (side.recording.timeline(), &side.attribution.categories);
     let item = |id| {
         let stack = timeline.stack(id).index();
         Item {

@@ -49,7 +49,7 @@ struct OfSide {
 
 impl OfSide {
     fn new(side: &Side<'_>) -> Self {
-        let (table, placed) = placed_modules(side.snapshot, side.timeline, side.attribution, side.moment);
+        let (table, placed) = placed_modules(side.recording, side.attribution, side.moment);
         let rows = table.rows;
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len() + 1];
         // The modules around the last row, outermost first.

@@ -37,15 +37,15 @@ struct OfSide {
 
 impl OfSide {
     fn new(side: &Side<'_>, items: &[Item]) -> Self {
-        let places = PoolPlaces::new(side.timeline);
+        let places = PoolPlaces::new(side.recording);
         let of_item = items.iter().map(|item| {
-            let allocation = side.timeline.allocation(item.id);
+            let allocation = side.recording.allocation(item.id);
             PoolStream { pool: places.pool_of(&allocation), stream: allocation.stream }
         });
         let of_item: Vec<PoolStream> = of_item.collect();
         let mut reserved = BTreeMap::new();
         let mut of_range = Vec::new();
-        for range in side.timeline.ranges.live_at(side.moment) {
+        for range in side.recording.ranges.live_at(side.moment) {
             let key = PoolStream { pool: range.pool, stream: range.stream };
             let sum: &mut i128 = reserved.entry(key).or_default();
             *sum = sum.saturating_add(i128::from(range.size));

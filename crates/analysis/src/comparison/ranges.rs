@@ -33,11 +33,10 @@ pub fn common_ranges(sides: [&Side<'_>; 2]) -> Vec<CommonRange> {
 
 fn by_name(side: &Side<'_>) -> BTreeMap<String, Vec<MomentRange>> {
     let mut by_name: BTreeMap<String, Vec<MomentRange>> = BTreeMap::new();
-    for range in annotation_ranges(side.snapshot, side.timeline).into_iter().filter(|range| range.has_ends[0])
-    {
+    for range in annotation_ranges(side.recording).into_iter().filter(|range| range.has_ends[0]) {
         // A named range begins after its first event, and a range of moments before it.
         let [from, to] = range.moments.map(|moment| Moment(moment.0.saturating_sub(1)));
-        let name = range.name.text(side.snapshot).into_owned();
+        let name = range.name.text(side.recording.snapshot()).into_owned();
         by_name.entry(name).or_default().push(MomentRange { from, to });
     }
     for ranges in by_name.values_mut() {

@@ -44,12 +44,13 @@ pub struct StackChanges {
 
 /// Compare the live memory of both sides by stack.
 pub fn compare_stacks(a: &Side<'_>, b: &Side<'_>) -> StackChanges {
-    let (names_a, mut names) = (FrameNames::new(a.snapshot), FrameNames::new(b.snapshot));
-    let known = keys_of_first([a.snapshot, b.snapshot], &names_a, &mut names);
+    let [in_a, in_b] = [a, b].map(|side| side.recording.snapshot());
+    let (names_a, mut names) = (FrameNames::new(in_a), FrameNames::new(in_b));
+    let known = keys_of_first([in_a, in_b], &names_a, &mut names);
     let stacks = [by_stack(a), by_stack(b)];
-    let of_a = stacks[0].keys().map(|&stack| path(a.snapshot, &names_a, stack));
+    let of_a = stacks[0].keys().map(|&stack| path(in_a, &names_a, stack));
     let of_a = of_a.map(|path| path.into_iter().map(|key| known[key.index()]).collect());
-    let of_b = stacks[1].keys().map(|&stack| path(b.snapshot, &names, stack));
+    let of_b = stacks[1].keys().map(|&stack| path(in_b, &names, stack));
     let paths: Vec<Vec<FrameKey>> = of_a.chain(of_b).collect();
     let tree = CallTree::of_paths(&paths, &names);
     let mut own = [0, 1].map(|_| vec![0i128; tree.len()]);
@@ -121,9 +122,9 @@ impl StackChanges {
 
 fn by_stack(side: &Side<'_>) -> BTreeMap<StackId, i128> {
     let mut sums: BTreeMap<StackId, i128> = BTreeMap::new();
-    for id in side.timeline.lifetimes.live_at(side.moment) {
-        let sum = sums.entry(side.timeline.stack(id)).or_default();
-        *sum = sum.saturating_add(i128::from(side.timeline.size(id)));
+    for id in side.recording.lifetimes.live_at(side.moment) {
+        let sum = sums.entry(side.recording.stack(id)).or_default();
+        *sum = sum.saturating_add(i128::from(side.recording.size(id)));
     }
     sums
 }
@@ -180,25 +181,25 @@ fn own_lines(snapshot: &Snapshot, names: &FrameNames) -> Vec<(FrameKey, CodeLine
 mod tests {
     use super::*;
     use crate::Attribution;
+    use oomscope_fixtures::first;
     use oomscope_fixtures::stacks::Recording;
     use oomscope_model::Moment;
 
     /// A program whose stacks have live bytes each.
-    fn program(stacks: &[(&[&str], i64)]) -> Snapshot {
+    fn program(stacks: &[(&[&str], i64)]) -> oomscope_model::Recording {
         let mut recording = Recording::default();
         for ((frames, size), slot) in stacks.iter().zip(0..) {
             let stack = recording.stack(frames);
             recording.alloc(slot, *size, stack, None);
         }
-        recording.finish()
+        first(recording.finish())
     }
 
-    fn changes(a: &Snapshot, b: &Snapshot) -> StackChanges {
+    fn changes(a: &oomscope_model::Recording, b: &oomscope_model::Recording) -> StackChanges {
         let none = Attribution::default();
-        let [a, b] = [a, b].map(|snapshot| {
-            let timeline = &snapshot.timelines[0];
-            let moment = Moment(timeline.moments() as u32 - 1);
-            Side { snapshot, timeline, attribution: &none, moment }
+        let [a, b] = [a, b].map(|recording| {
+            let moment = Moment(recording.moments() as u32 - 1);
+            Side { recording, attribution: &none, moment }
         });
         compare_stacks(&a, &b)
     }

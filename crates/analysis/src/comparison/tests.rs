@@ -2,25 +2,26 @@
 
 use super::*;
 use crate::{Attribution, Category, MomentRange, UserRules};
-use oomscope_fixtures::stacks::Recording;
+use oomscope_fixtures::first;
+use oomscope_fixtures::stacks;
 use oomscope_fixtures::tables::{any_events, snapshot};
-use oomscope_model::{Annotation, Moment, Snapshot};
+use oomscope_model::{Annotation, Moment, Recording};
 use proptest::prelude::*;
 use std::sync::Arc;
 
-fn attribution(snapshot: &Snapshot, rules: &str) -> Attribution {
+fn attribution(recording: &Recording, rules: &str) -> Attribution {
     let rules = UserRules::parse(rules).expect("rules");
-    Attribution::of(snapshot, &snapshot.timelines[0], &rules)
+    Attribution::of(recording, &rules)
 }
 
-fn side<'a>(snapshot: &'a Snapshot, attribution: &'a Attribution, moment: Moment) -> Side<'a> {
-    Side { snapshot, timeline: &snapshot.timelines[0], attribution, moment }
+fn side<'a>(recording: &'a Recording, attribution: &'a Attribution, moment: Moment) -> Side<'a> {
+    Side { recording, attribution, moment }
 }
 
 /// Compare two files at their peaks, under the user's rules.
-fn compared(a: &Snapshot, rules_a: &str, b: &Snapshot, rules_b: &str) -> Comparison {
+fn compared(a: &Recording, rules_a: &str, b: &Recording, rules_b: &str) -> Comparison {
     let (of_a, of_b) = (attribution(a, rules_a), attribution(b, rules_b));
-    let peak = |snapshot: &Snapshot| snapshot.timelines[0].active.peak().0;
+    let peak = |recording: &Recording| recording.active.peak().0;
     compare(&side(a, &of_a, peak(a)), &side(b, &of_b, peak(b)))
 }
 
@@ -35,15 +36,14 @@ proptest! {
     fn changes_and_what_is_set_apart_are_the_whole_difference(
         events in [any_events(), any_events()], moments in [0u32..61, 0u32..61], has_rules: bool,
     ) {
-        let [a, b] = [snapshot(&events[0]), snapshot(&events[1])];
+        let [a, b] = [0, 1].map(|side| first(snapshot(&events[side])));
         let rules = if has_rules { F_IS_A_CACHE } else { "" };
         let (of_a, of_b) = (attribution(&a, ""), attribution(&b, rules));
         let [at_a, at_b] = [(&events[0], moments[0]), (&events[1], moments[1])]
             .map(|(events, moment)| Moment(moment.min(events.len() as u32)));
         let found = compare(&side(&a, &of_a, at_a), &side(&b, &of_b, at_b));
-        let live = |snapshot: &Snapshot, moment| -> i128 {
-            let timeline = &snapshot.timelines[0];
-            timeline.lifetimes.live_at(moment).map(|id| i128::from(timeline.size(id))).sum()
+        let live = |recording: &Recording, moment| -> i128 {
+            recording.lifetimes.live_at(moment).map(|id| i128::from(recording.size(id))).sum()
         };
         let total = found.total();
         prop_assert_eq!(total.sides.map(|side| side.amount.bytes), [live(&a, at_a), live(&b, at_b)]);
@@ -66,16 +66,16 @@ proptest! {
 
     #[test]
     fn a_moment_is_the_same_as_itself(events in any_events(), moment in 0u32..61) {
-        let a = snapshot(&events);
+        let a = first(snapshot(&events));
         let of_a = attribution(&a, "");
         let side = side(&a, &of_a, Moment(moment.min(events.len() as u32)));
         let found = compare(&side, &side);
         prop_assert!(found.is_same());
         prop_assert!(found.causes().is_empty());
         // Loaded again, nothing differs either.
-        let b = snapshot(&events);
+        let b = first(snapshot(&events));
         let of_b = attribution(&b, "");
-        let again = Side { snapshot: &b, timeline: &b.timelines[0], attribution: &of_b, ..side };
+        let again = Side { recording: &b, attribution: &of_b, ..side };
         prop_assert!(compare(&side, &again).is_same());
     }
 
@@ -83,7 +83,7 @@ proptest! {
     fn columns_of_two_curves_have_their_peaks(
         events in [any_events(), any_events()], columns in 1usize..40, by_time: bool,
     ) {
-        let [a, b] = [snapshot(&events[0]), snapshot(&events[1])];
+        let [a, b] = [0, 1].map(|side| first(snapshot(&events[side])));
         let none = Attribution::default();
         let sides = [side(&a, &none, Moment::START), side(&b, &none, Moment::START)];
         let by = if by_time { AlignBy::Time } else { AlignBy::Event };
@@ -93,11 +93,11 @@ proptest! {
         };
         let found = aligned.columns(columns);
         prop_assert_eq!(found.len(), columns);
-        for (at, snapshot) in [&a, &b].into_iter().enumerate() {
+        for (at, recording) in [&a, &b].into_iter().enumerate() {
             let most = found.iter().filter_map(|column| column.peaks[at]).map(|peak| peak.1).max();
             if !by_time {
-                prop_assert_eq!(most, Some(snapshot.timelines[0].active.peak().1));
-                for moment in 0..=snapshot.timelines[0].events.len() as u32 {
+                prop_assert_eq!(most, Some(recording.active.peak().1));
+                for moment in 0..=recording.events.len() as u32 {
                     let place = aligned.place(at, Moment(moment));
                     prop_assert_eq!(aligned.moment(at, place), Some(Moment(moment)));
                 }
@@ -107,8 +107,8 @@ proptest! {
 }
 
 /// A program of two functions, whose lines an edit moves; `sizes` are those of its allocations.
-fn program(edit: i64, sizes: [i64; 3]) -> Snapshot {
-    let mut recording = Recording::default();
+fn program(edit: i64, sizes: [i64; 3]) -> Recording {
+    let mut recording = stacks::Recording::default();
     let lines = [(10, "f", "linear"), (12, "f", "softmax"), (40, "g", "linear")];
     for ((slot, (line, function, callee)), size) in (0..).zip(lines).zip(sizes) {
         let own = format!("/home/me/{edit}/train.py:{} {function}", line + edit);
@@ -117,7 +117,7 @@ fn program(edit: i64, sizes: [i64; 3]) -> Snapshot {
             recording.alloc(slot, size, stack, None);
         }
     }
-    recording.finish()
+    first(recording.finish())
 }
 
 #[test]
@@ -183,12 +183,12 @@ fn two_ranges_lie_on_one_axis() {
 #[test]
 fn ranges_with_the_same_number_begin_at_the_same_place() {
     let events: Vec<_> = std::iter::repeat_with(|| 100).take(12).collect();
-    let mut recording = Recording::default();
+    let mut recording = stacks::Recording::default();
     for (slot, size) in (0..).zip(events) {
         let stack = recording.stack(&["m.py:3 f"]);
         recording.alloc(slot, size, stack, None);
     }
-    let a = recording.finish();
+    let a = first(recording.finish());
     let none = Attribution::default();
     let side = side(&a, &none, Moment::START);
     let range = |from, to| MomentRange { from: Moment(from), to: Moment(to) };
@@ -209,7 +209,7 @@ fn ranges_with_the_same_number_begin_at_the_same_place() {
 #[test]
 fn ranges_of_one_name_are_common_to_both() {
     let [a, b] = [&["step", "eval", "step"][..], &["eval", "step", "other", "step", "step"]].map(|names| {
-        let mut recording = Recording::default();
+        let mut recording = stacks::Recording::default();
         let stack = recording.stack(&["m.py:3 f"]);
         for (slot, time) in (0..names.len() as u64).zip((0..).step_by(10)) {
             recording.alloc(slot, 100, stack, Some(time + 5));
@@ -223,7 +223,7 @@ fn ranges_of_one_name_are_common_to_both() {
         // The start of the last one was not recorded.
         let (name, _) = snapshot.strings.intern(b"late");
         snapshot.annotations.push(Annotation { is_start: false, name, device: None, time_us: Some(12) });
-        snapshot
+        first(snapshot)
     });
     let none = Attribution::default();
     let common = common_ranges([&side(&a, &none, Moment::START), &side(&b, &none, Moment::START)]);

@@ -7,7 +7,7 @@ use super::named_moments::{When, event_number};
 use super::notes::Notes;
 use super::texts;
 use crate::{Basis, Categories, Category, Verdict};
-use oomscope_model::{AllocId, EventIx, Moment, Origin, Snapshot, StackId, Timeline};
+use oomscope_model::{AllocId, EventIx, Moment, Origin, Recording, StackId, Timeline};
 use rayon::prelude::*;
 
 /// A condition that needs a life.
@@ -68,25 +68,22 @@ impl AllocationTest {
 
     pub(super) fn check(
         &self,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
+        recording: &Recording,
         categories: &Categories,
         notes: &mut Notes,
     ) -> AllocationCheck {
         match self {
             Self::Lifetime(spans) => AllocationCheck::Lifetime {
                 spans: spans.clone(),
-                time_range_us: timeline.events.time_range_us(),
+                time_range_us: recording.events.time_range_us(),
             },
-            Self::Category(needles) => {
-                AllocationCheck::Listed(with_category(snapshot, timeline, categories, needles))
-            }
-            Self::Basis(wanted) => listed(timeline, categories, |verdict| wanted.contains(&verdict.basis())),
+            Self::Category(needles) => AllocationCheck::Listed(with_category(recording, categories, needles)),
+            Self::Basis(wanted) => listed(recording, categories, |verdict| wanted.contains(&verdict.basis())),
             Self::Rule(needles) => {
-                listed(timeline, categories, |verdict| texts::has_any(verdict.rule.rule().id, needles))
+                listed(recording, categories, |verdict| texts::has_any(verdict.rule.rule().id, needles))
             }
             Self::Live(moments) => {
-                AllocationCheck::Live(notes.known(moments.iter().map(|when| when.moment(timeline))))
+                AllocationCheck::Live(notes.known(moments.iter().map(|when| when.moment(recording))))
             }
             Self::Awaiting => AllocationCheck::Awaiting,
             Self::Kept => AllocationCheck::Kept,
@@ -106,22 +103,18 @@ fn listed(
 }
 
 /// By allocation, whether its category or the one that was recorded with it has one of the needles.
-fn with_category(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
-    categories: &Categories,
-    needles: &[String],
-) -> Vec<bool> {
+fn with_category(recording: &Recording, categories: &Categories, needles: &[String]) -> Vec<bool> {
     let named = |category: Category| {
         texts::has_any(category.key(), needles) || texts::has_any(category.label(), needles)
     };
     let is_named = Category::ALL.map(named);
-    let contexts = timeline.events.contexts();
-    let is_recorded = texts::contexts_with(snapshot, contexts, |context| [context.category], needles);
-    let ids = (0..timeline.lifetimes.len() as u32).into_par_iter().map(AllocId);
+    let contexts = recording.events.contexts();
+    let is_recorded =
+        texts::contexts_with(recording.snapshot(), contexts, |context| [context.category], needles);
+    let ids = (0..recording.lifetimes.len() as u32).into_par_iter().map(AllocId);
     ids.map(|id| {
-        let event = timeline.lifetimes.start(id).event();
-        let context = event.map(|event| timeline.events.context_index(event));
+        let event = recording.lifetimes.start(id).event();
+        let context = event.map(|event| recording.events.context_index(event));
         is_named[categories.get(id) as usize]
             || context.and_then(|at| is_recorded.get(at)).is_some_and(|&recorded| recorded)
     })

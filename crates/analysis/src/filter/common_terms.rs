@@ -5,7 +5,7 @@ use super::named_moments::NamedEvents;
 use super::notes::Notes;
 use super::texts;
 use crate::{EventRanges, Phases, RangeQuery};
-use oomscope_model::{Allocation, Context, PoolKey, Snapshot, StackId, Timeline};
+use oomscope_model::{Allocation, Context, PoolKey, Recording, Snapshot, StackId, Timeline};
 use rayon::prelude::*;
 
 /// A test, by what it looks at: that decides how often it has to be answered.
@@ -85,20 +85,15 @@ impl CommonTest {
     }
 
     /// Why the test cannot hold for anything on a device: it asks for what was not recorded.
-    pub(super) fn missing(
-        &self,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
-        phases: &Phases,
-    ) -> Option<&'static str> {
+    pub(super) fn missing(&self, recording: &Recording, phases: &Phases) -> Option<&'static str> {
         if let Self::Row(RowTest::Range(ranges)) = self {
-            return ranges.iter().find_map(|range| range.missing(snapshot, timeline, phases));
+            return ranges.iter().find_map(|range| range.missing(recording, phases));
         }
-        let has = |known: fn(&Context) -> bool| timeline.events.contexts().iter().any(known);
+        let has = |known: fn(&Context) -> bool| recording.events.contexts().iter().any(known);
         let (is_known, note) = match self {
-            Self::Stack(_) => (texts::has_stacks(snapshot), texts::NO_STACKS),
+            Self::Stack(_) => (texts::has_stacks(recording.snapshot()), texts::NO_STACKS),
             Self::Context(ContextTest::Stream(_)) => {
-                (!timeline.streams().is_empty(), "no streams were recorded")
+                (!recording.streams().is_empty(), "no streams were recorded")
             }
             Self::Context(ContextTest::Meta(_)) => {
                 let is_known = has(|c| {
@@ -107,7 +102,7 @@ impl CommonTest {
                 (is_known, "no metadata was recorded")
             }
             Self::Pool(_) => {
-                let segments = &timeline.segments.segments;
+                let segments = &recording.segments.segments;
                 let is_known = has(|c| c.pool.is_some()) || segments.iter().any(|s| s.pool.is_some());
                 (is_known, "no pools were recorded")
             }
@@ -129,16 +124,16 @@ impl StackTest {
 
 impl ContextTest {
     /// By context of the events and of the allocations from before the first event, whether the test holds.
-    pub(super) fn by_context(&self, snapshot: &Snapshot, timeline: &Timeline) -> Vec<bool> {
+    pub(super) fn by_context(&self, recording: &Recording) -> Vec<bool> {
         match self {
-            Self::Stream(streams) => {
-                by_context(timeline, |context| context.stream.is_some_and(|stream| streams.contains(&stream)))
-            }
+            Self::Stream(streams) => by_context(recording, |context| {
+                context.stream.is_some_and(|stream| streams.contains(&stream))
+            }),
             Self::Meta(needles) => {
-                let contexts = timeline.events.contexts();
-                let mut out = texts::contexts_with(snapshot, contexts, texts::metadata, needles);
+                let contexts = recording.events.contexts();
+                let mut out = texts::contexts_with(recording.snapshot(), contexts, texts::metadata, needles);
                 // What is older than the recording has no metadata.
-                out.resize(out.len() + timeline.lifetimes.initial_count(), false);
+                out.resize(out.len() + recording.lifetimes.initial_count(), false);
                 out
             }
         }
@@ -165,21 +160,15 @@ pub(super) enum RowCheck {
 }
 
 impl RowTest {
-    pub(super) fn check(
-        &self,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
-        phases: &Phases,
-        notes: &mut Notes,
-    ) -> RowCheck {
+    pub(super) fn check(&self, recording: &Recording, phases: &Phases, notes: &mut Notes) -> RowCheck {
         match self {
             Self::Size(sizes) => RowCheck::Size(sizes.clone()),
             Self::Addr(ranges) => RowCheck::Addr(ranges.clone()),
             Self::Event(events) => {
-                RowCheck::Event(notes.known(events.iter().map(|events| events.numbers(timeline))))
+                RowCheck::Event(notes.known(events.iter().map(|events| events.numbers(recording))))
             }
             Self::Range(ranges) => {
-                let all = ranges.iter().flat_map(|range| range.find_all(snapshot, timeline, phases));
+                let all = ranges.iter().flat_map(|range| range.find_all(recording, phases));
                 RowCheck::Range(EventRanges::new(all.collect()))
             }
         }

@@ -6,7 +6,7 @@ use super::notes::Notes;
 use super::term::{Term, Test};
 use crate::Phases;
 use crate::segments::pools::lacks_pools;
-use oomscope_model::{Context, Snapshot, Timeline};
+use oomscope_model::{Context, Recording, Timeline};
 
 /// Terms that must all hold. `C` are the checks that only the query's subject has.
 #[derive(Debug)]
@@ -43,8 +43,7 @@ pub(super) trait OwnCheck<R> {
 /// Where terms are looked up.
 #[derive(Clone, Copy)]
 pub(super) struct Device<'a> {
-    pub(super) snapshot: &'a Snapshot,
-    pub(super) timeline: &'a Timeline,
+    pub(super) recording: &'a Recording,
     /// Iterations and phases; only asked where a term needs them.
     pub(super) phases: &'a Phases,
     /// By row, whether it is in one of the pools. Only asked where events lack their pool.
@@ -76,7 +75,7 @@ impl<C> Conditions<C> {
             }
         }
         let why = terms.iter().filter_map(|term| match &term.test {
-            Test::Common(test) => test.missing(device.snapshot, device.timeline, device.phases),
+            Test::Common(test) => test.missing(device.recording, device.phases),
             Test::Own(test) => missing(test),
         });
         why.for_each(|note| out.notes.add(note));
@@ -84,22 +83,24 @@ impl<C> Conditions<C> {
     }
 
     fn add_common(&mut self, is_negated: bool, test: &CommonTest, device: Device<'_>) {
-        let Device { snapshot, timeline, phases, in_pools } = device;
+        let Device { recording, phases, in_pools } = device;
         match test {
-            CommonTest::Stack(test) => and(&mut self.by_stack, is_negated, test.by_stack(snapshot)),
-            CommonTest::Context(test) => {
-                and(&mut self.by_context, is_negated, test.by_context(snapshot, timeline));
+            CommonTest::Stack(test) => {
+                and(&mut self.by_stack, is_negated, test.by_stack(recording.snapshot()));
             }
-            CommonTest::Pool(pools) if lacks_pools(timeline) => {
-                let check = Check::Listed(in_pools(pools, timeline));
+            CommonTest::Context(test) => {
+                and(&mut self.by_context, is_negated, test.by_context(recording));
+            }
+            CommonTest::Pool(pools) if lacks_pools(recording) => {
+                let check = Check::Listed(in_pools(pools, recording));
                 self.checks.push(SignedCheck { is_negated, check });
             }
             CommonTest::Pool(pools) => {
                 let is_one = |context: &Context| context.pool.is_some_and(|pool| PoolIs::any(pools, pool));
-                and(&mut self.by_context, is_negated, by_context(timeline, is_one));
+                and(&mut self.by_context, is_negated, by_context(recording, is_one));
             }
             CommonTest::Row(test) => {
-                let check = Check::Row(test.check(snapshot, timeline, phases, &mut self.notes));
+                let check = Check::Row(test.check(recording, phases, &mut self.notes));
                 self.checks.push(SignedCheck { is_negated, check });
             }
         }

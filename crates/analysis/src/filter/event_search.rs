@@ -6,7 +6,7 @@ use super::event_terms::{EventCheck, EventRow};
 use super::query::EventQuery;
 use crate::segments::pools::PoolPlaces;
 use crate::{Attribution, EventMatches, EventSet, Phases, UserRules};
-use oomscope_model::{EventIx, Snapshot, Timeline};
+use oomscope_model::{EventIx, Recording, Timeline};
 use rayon::prelude::*;
 
 /// Events that one task looks at.
@@ -20,23 +20,18 @@ pub struct EventSearch {
 
 impl EventSearch {
     /// Fill the tables; iterations and phases, if the query asks for any, are found first.
-    pub fn new(query: &EventQuery, snapshot: &Snapshot, timeline: &Timeline) -> Self {
-        let find = || Attribution::of(snapshot, timeline, &UserRules::default()).phases;
+    pub fn new(query: &EventQuery, recording: &Recording) -> Self {
+        let find = || Attribution::of(recording, &UserRules::default()).phases;
         let phases = query.needs_attribution().then(find).unwrap_or_default();
-        Self::with_phases(query, snapshot, timeline, &phases)
+        Self::with_phases(query, recording, &phases)
     }
 
     /// Fill the tables, with iterations and phases that are known already.
-    pub fn with_phases(
-        query: &EventQuery,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
-        phases: &Phases,
-    ) -> Self {
+    pub fn with_phases(query: &EventQuery, recording: &Recording, phases: &Phases) -> Self {
         let conditions = Conditions::new(
             &query.terms,
-            Device { snapshot, timeline, phases, in_pools },
-            |test, notes| test.check(snapshot, notes),
+            Device { recording, phases, in_pools },
+            |test, notes| test.check(recording.snapshot(), notes),
             |_| None,
         );
         Self { conditions }

@@ -3,22 +3,22 @@
 use super::fixture::sample;
 use super::{EventQuery, EventSearch, Subject, Vocabulary, complete};
 use crate::EventSet;
+use oomscope_fixtures::first;
 use oomscope_fixtures::tables::{TestEvent, any_events, snapshot};
-use oomscope_model::{Action, Anchor, Event, EventIx, Moment, PoolKey, Snapshot, StackId};
+use oomscope_model::{Action, Anchor, Event, EventIx, Moment, PoolKey, Recording, StackId};
 use proptest::prelude::*;
 
 fn parse(query: &str) -> EventQuery {
     EventQuery::parse(query).unwrap_or_else(|error| panic!("{query}: {error}"))
 }
 
-fn search(snapshot: &Snapshot, query: &str, among: Option<&EventSet>) -> Vec<u32> {
-    let timeline = &snapshot.timelines[0];
-    let search = EventSearch::new(&parse(query), snapshot, timeline);
-    search.matches(timeline, among).iter().map(|event| event.0).collect()
+fn search(recording: &Recording, query: &str, among: Option<&EventSet>) -> Vec<u32> {
+    let search = EventSearch::new(&parse(query), recording);
+    search.matches(recording, among).iter().map(|event| event.0).collect()
 }
 
 fn found(events: &[TestEvent], query: &str) -> Vec<u32> {
-    search(&snapshot(events), query, None)
+    search(&first(snapshot(events)), query, None)
 }
 
 fn naive(events: &[TestEvent], holds: impl Fn(u32, &TestEvent) -> bool) -> Vec<u32> {
@@ -85,18 +85,17 @@ proptest! {
 
     #[test]
     fn a_search_among_some_events_finds_only_those(events in any_events()) {
-        let snapshot = snapshot(&events);
-        let timeline = &snapshot.timelines[0];
-        let some = EventSet::of_allocations(timeline, timeline.lifetimes.live_at(Moment(7)));
-        let all = search(&snapshot, "free", None);
+        let recording = first(snapshot(&events));
+        let some = EventSet::of_allocations(&recording, recording.lifetimes.live_at(Moment(7)));
+        let all = search(&recording, "free", None);
         let expected: Vec<u32> = all.into_iter().filter(|&row| some.contains(EventIx(row))).collect();
-        prop_assert_eq!(search(&snapshot, "free", Some(&some)), expected);
+        prop_assert_eq!(search(&recording, "free", Some(&some)), expected);
     }
 }
 
 #[test]
 fn terms_find_what_they_say() {
-    let snapshot = sample();
+    let recording = sample();
     for (query, expected) in [
         ("", vec![0, 1, 2, 3, 4, 5, 6, 7, 8]),
         ("alloc", vec![0, 1, 5, 8]),
@@ -126,7 +125,7 @@ fn terms_find_what_they_say() {
         ("before:peak", vec![0]),
         ("after:2 before:5", vec![3, 4]),
     ] {
-        assert_eq!(search(&snapshot, query, None), expected, "{query}");
+        assert_eq!(search(&recording, query, None), expected, "{query}");
     }
 }
 
@@ -144,9 +143,9 @@ fn events_that_say_no_pool_are_in_that_of_their_memory() {
     ] {
         recording.push(event);
     }
-    let snapshot = recording.finish(Anchor::EndState);
-    assert_eq!(search(&snapshot, "pool:private", None), [0, 1, 3, 4]);
-    assert_eq!(search(&snapshot, "-pool:1.0", None), [2, 5]);
+    let recording = recording.finish(Anchor::EndState);
+    assert_eq!(search(&recording, "pool:private", None), [0, 1, 3, 4]);
+    assert_eq!(search(&recording, "-pool:1.0", None), [2, 5]);
 }
 
 #[test]
@@ -232,8 +231,8 @@ fn what_was_not_recorded_is_said() {
         time_us: None,
         stack: StackId(0),
     }];
-    let snapshot = snapshot(&events);
-    let notes = |query| EventSearch::new(&parse(query), &snapshot, &snapshot.timelines[0]).notes().join("; ");
+    let recording = first(snapshot(&events));
+    let notes = |query| EventSearch::new(&parse(query), &recording).notes().join("; ");
     assert_eq!(
         notes("stream:1 pool:private meta:a"),
         "no streams were recorded; no pools were recorded; no metadata was recorded"
@@ -243,19 +242,16 @@ fn what_was_not_recorded_is_said() {
         "no action is called \"snapshots\"; no out-of-memory event was recorded"
     );
     assert_eq!(notes("alloc attention size>1 event:7"), "");
-    let bare = Snapshot {
-        timelines: super::fixture::Recording::default().finish(Anchor::EndState).timelines,
-        ..Snapshot::default()
-    };
-    let notes = |query| EventSearch::new(&parse(query), &bare, &bare.timelines[0]).notes().join("; ");
+    let bare = super::fixture::Recording::default().finish(Anchor::EndState);
+    let notes = |query| EventSearch::new(&parse(query), &bare).notes().join("; ");
     assert_eq!(notes("alloc attention \"mlp\""), "no stacks were recorded");
     assert_eq!(notes("alloc"), "");
 }
 
 #[test]
 fn completion_offers_what_events_can_be_asked() {
-    let snapshot = sample();
-    let vocabulary = Vocabulary::new(&snapshot, &snapshot.timelines[0]);
+    let recording = sample();
+    let vocabulary = Vocabulary::new(&recording);
     let completions = |query: &str| -> Vec<String> {
         let all = complete(query, query.len(), Subject::Events, &vocabulary);
         all.into_iter().map(|completion| completion.text).collect()

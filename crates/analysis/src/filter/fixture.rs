@@ -1,5 +1,6 @@
 //! Recordings for the filter's tests.
 
+use oomscope_fixtures::first;
 use oomscope_model::{
     Action, Anchor, Block, BlockState, DeviceId, Event, EventTable, Frame, PoolKey, Segment, SegmentTable,
     Snapshot, StackId, StrId, Timeline, TimelineInput,
@@ -55,11 +56,11 @@ impl Recording {
         });
     }
 
-    pub(super) fn finish(self, anchor: Anchor) -> Snapshot {
+    pub(super) fn finish(self, anchor: Anchor) -> oomscope_model::Recording {
         let Self { mut snapshot, events, segments } = self;
         snapshot.timelines =
             vec![Timeline::build(TimelineInput { device: DeviceId(0), events, segments, anchor })];
-        snapshot
+        first(snapshot)
     }
 }
 
@@ -73,7 +74,7 @@ impl Recording {
 /// | D | 0x500000 | 3 MiB | 7 | 1.0 | mlp in `my model.py:7` | from event 1, awaiting from 7 |
 /// | E | 0x900000 | 5 KiB | 0 | default | torch only | from event 5, whose time is unknown |
 /// | F | 0x400000 | 5 KiB | 0 | default | attention | from event 8, at 9 ms of 9 |
-pub(super) fn sample() -> Snapshot {
+pub(super) fn sample() -> oomscope_model::Recording {
     let mut r = Recording::default();
     let linear = ("/env/site-packages/torch/nn/modules/linear.py", 125, "forward");
     let attention = r.stack(&[

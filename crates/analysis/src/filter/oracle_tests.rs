@@ -164,8 +164,8 @@ impl OfAllocation {
         }
     }
 
-    fn holds(&self, snapshot: &Snapshot, a: &Allocation, cursor: Moment) -> bool {
-        let timeline = &snapshot.timelines[0];
+    fn holds(&self, recording: &oomscope_model::Recording, a: &Allocation, cursor: Moment) -> bool {
+        let (snapshot, timeline) = (recording.snapshot(), recording.timeline());
         let made = a.alloc_event().map(|ix| timeline.events.get(ix));
         let is_live = |at: Moment| a.start <= at && a.end.is_none_or(|end| at < end);
         match self {
@@ -211,8 +211,8 @@ impl OfEvent {
         }
     }
 
-    fn holds(&self, snapshot: &Snapshot, ix: EventIx) -> bool {
-        let timeline = &snapshot.timelines[0];
+    fn holds(&self, recording: &oomscope_model::Recording, ix: EventIx) -> bool {
+        let (snapshot, timeline) = (recording.snapshot(), recording.timeline());
         let event = timeline.events.get(ix);
         let named = |action: Action, word: &str| {
             let name = snapshot.actions.name(action, &snapshot.strings);
@@ -268,7 +268,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// A recording in which nothing has to fit together.
-fn recording(steps: &[Step], anchor: Anchor) -> Snapshot {
+fn recording(steps: &[Step], anchor: Anchor) -> oomscope_model::Recording {
     const ACTIONS: [Action; 6] = [
         Action::Alloc,
         Action::Alloc,
@@ -330,7 +330,7 @@ impl StructureTerm {
         }
     }
 
-    fn holds(self, snapshot: &Snapshot, phases: &Phases, event: EventIx) -> bool {
+    fn holds(self, recording: &oomscope_model::Recording, phases: &Phases, event: EventIx) -> bool {
         let after = Moment::after(event);
         match self {
             Self::Iterations(a, b) => {
@@ -342,10 +342,11 @@ impl StructureTerm {
                 started.map_or(Phase::Unknown, |start| start.phase) == phase
             }
             Self::Range(text) => {
-                let shown = lanes(snapshot, &snapshot.timelines[0]);
+                let shown = lanes(recording);
                 let mut ranges = shown.lanes.iter().flatten();
                 ranges.any(|range| {
-                    let is_named = range.name.text(snapshot).to_lowercase().contains(&text.to_lowercase());
+                    let is_named =
+                        range.name.text(recording.snapshot()).to_lowercase().contains(&text.to_lowercase());
                     is_named && range.moments[0] <= after && after < range.moments[1]
                 })
             }
@@ -366,29 +367,28 @@ proptest! {
         cursor in 0u32..150,
     ) {
         let anchor = if is_anchored { Anchor::EndState } else { Anchor::TraceOnly };
-        let snapshot = recording(&steps, anchor);
-        let timeline = &snapshot.timelines[0];
+        let recording = recording(&steps, anchor);
         let cursor = Moment(cursor.min(steps.len() as u32));
         let query = query(&terms.iter().map(|(is_negated, term)| (*is_negated, term.text())).collect::<Vec<_>>());
         let filter = Filter::parse(&query).expect("the generator writes queries");
-        let matches = Matches::compute(&filter, &snapshot, timeline, cursor);
+        let matches = Matches::compute(&filter, &recording, cursor);
 
-        let holds = |a: &Allocation| terms.iter().all(|(is_negated, t)| t.holds(&snapshot, a, cursor) != *is_negated);
-        let plain: Vec<Allocation> = all(timeline).into_iter().filter(|a| holds(a)).collect();
+        let holds = |a: &Allocation| terms.iter().all(|(is_negated, t)| t.holds(&recording, a, cursor) != *is_negated);
+        let plain: Vec<Allocation> = all(&recording).into_iter().filter(|a| holds(a)).collect();
         let ids: Vec<_> = plain.iter().map(|a| a.id).collect();
         prop_assert_eq!(matches.iter().collect::<Vec<_>>(), ids.clone(), "{}", query);
         prop_assert_eq!(matches.count(), ids.len());
-        prop_assert!(all(timeline).iter().all(|a| matches.contains(a.id) == ids.contains(&a.id)));
+        prop_assert!(all(&recording).iter().all(|a| matches.contains(a.id) == ids.contains(&a.id)));
 
         let live = |m: Moment| plain.iter().filter(move |a| a.start <= m && a.end.is_none_or(|end| m < end));
         let bytes: Vec<i64> =
-            (0..timeline.moments() as u32).map(|m| live(Moment(m)).map(|a| a.size).sum()).collect();
-        prop_assert_eq!(matches.bytes_at(timeline, cursor), bytes[cursor.index()]);
-        prop_assert_eq!(matches.count_at(timeline, cursor), live(cursor).count());
+            (0..recording.moments() as u32).map(|m| live(Moment(m)).map(|a| a.size).sum()).collect();
+        prop_assert_eq!(matches.bytes_at(&recording, cursor), bytes[cursor.index()]);
+        prop_assert_eq!(matches.count_at(&recording, cursor), live(cursor).count());
         let most = bytes.iter().copied().max().unwrap_or_default();
         let first = bytes.iter().position(|&b| b == most).unwrap_or_default();
-        prop_assert_eq!(matches.peak(timeline), (Moment(first as u32), most));
-        let curve = matches.curve(timeline);
+        prop_assert_eq!(matches.peak(&recording), (Moment(first as u32), most));
+        let curve = matches.curve(&recording);
         prop_assert_eq!((0..curve.len() as u32).map(|m| curve.at(Moment(m))).collect::<Vec<_>>(), bytes);
     }
 
@@ -399,13 +399,12 @@ proptest! {
         terms in prop::collection::vec((any::<bool>(), of_event()), 0..4),
     ) {
         let anchor = if is_anchored { Anchor::EndState } else { Anchor::TraceOnly };
-        let snapshot = recording(&steps, anchor);
-        let timeline = &snapshot.timelines[0];
+        let recording = recording(&steps, anchor);
         let query = query(&terms.iter().map(|(is_negated, term)| (*is_negated, term.text())).collect::<Vec<_>>());
         let parsed = EventQuery::parse(&query).expect("the generator writes queries");
-        let matches = EventSearch::new(&parsed, &snapshot, timeline).matches(timeline, None);
-        let holds = |ix: &EventIx| terms.iter().all(|(is_negated, t)| t.holds(&snapshot, *ix) != *is_negated);
-        let plain: Vec<EventIx> = timeline.events.indices().filter(holds).collect();
+        let matches = EventSearch::new(&parsed, &recording).matches(&recording, None);
+        let holds = |ix: &EventIx| terms.iter().all(|(is_negated, t)| t.holds(&recording, *ix) != *is_negated);
+        let plain: Vec<EventIx> = recording.events.indices().filter(holds).collect();
         prop_assert_eq!(matches.iter().collect::<Vec<_>>(), plain, "{}", query);
     }
 
@@ -420,37 +419,35 @@ proptest! {
         let program = if is_ring { Program::ring() } else { Program::timed() };
         let mut program = if has_stacks { program } else { program.without_stacks() };
         train(&mut program, iterations, late);
-        let snapshot = program.finish();
-        let timeline = &snapshot.timelines[0];
-        let phases = Attribution::of(&snapshot, timeline, &UserRules::default()).phases;
+        let recording = program.finish();
+        let phases = Attribution::of(&recording, &UserRules::default()).phases;
         let query = query(&terms.iter().map(|(is_negated, term)| (*is_negated, term.text())).collect::<Vec<_>>());
-        let holds = |event| terms.iter().all(|(is_negated, t)| t.holds(&snapshot, &phases, event) != *is_negated);
+        let holds = |event| terms.iter().all(|(is_negated, t)| t.holds(&recording, &phases, event) != *is_negated);
 
         let parsed = EventQuery::parse(&query).expect("the generator writes queries");
-        let events = EventSearch::new(&parsed, &snapshot, timeline).matches(timeline, None);
-        let plain: Vec<EventIx> = timeline.events.indices().filter(|&event| holds(event)).collect();
+        let events = EventSearch::new(&parsed, &recording).matches(&recording, None);
+        let plain: Vec<EventIx> = recording.events.indices().filter(|&event| holds(event)).collect();
         prop_assert_eq!(events.iter().collect::<Vec<_>>(), plain, "{}", query);
 
         let filter = Filter::parse(&query).expect("the generator writes queries");
-        let matches = Matches::compute(&filter, &snapshot, timeline, Moment::START);
+        let matches = Matches::compute(&filter, &recording, Moment::START);
         let is_meant = |a: &Allocation| match a.alloc_event() {
             Some(event) => holds(event),
             // What is older than the recording lies in no iteration, phase or range.
             None => terms.iter().all(|(is_negated, _)| *is_negated),
         };
-        let plain: Vec<_> = all(timeline).into_iter().filter(is_meant).map(|a| a.id).collect();
+        let plain: Vec<_> = all(&recording).into_iter().filter(is_meant).map(|a| a.id).collect();
         prop_assert_eq!(matches.iter().collect::<Vec<_>>(), plain, "{}", query);
     }
 
     #[test]
     fn a_common_term_finds_the_allocations_of_the_alloc_events_that_it_finds(steps in steps(), term in plain()) {
-        let snapshot = recording(&steps, Anchor::EndState);
-        let timeline = &snapshot.timelines[0];
+        let recording = recording(&steps, Anchor::EndState);
         let filter = Filter::parse(&term.text()).expect("the generator writes queries");
-        let matches = Matches::compute(&filter, &snapshot, timeline, Moment::START);
+        let matches = Matches::compute(&filter, &recording, Moment::START);
         let query = EventQuery::parse(&format!("{} action:alloc", term.text())).expect("the generator writes queries");
-        let events = EventSearch::new(&query, &snapshot, timeline).matches(timeline, None);
-        let Timeline { lifetimes, events: table, .. } = timeline;
+        let events = EventSearch::new(&query, &recording).matches(&recording, None);
+        let Timeline { lifetimes, events: table, .. } = recording.timeline();
         for (id, event) in lifetimes.ids().filter_map(|id| Some((id, lifetimes.start(id).event()?))) {
             // The final state adds stacks to allocations whose events lack them.
             if lifetimes.stack(id, table) == table.stack(event) {

@@ -7,7 +7,7 @@ use super::matches::Matches;
 use super::query::Filter;
 use crate::segments::pools::PoolPlaces;
 use crate::{Attribution, UserRules};
-use oomscope_model::{AllocId, Moment, Snapshot, Timeline};
+use oomscope_model::{AllocId, Moment, Recording, Timeline};
 use rayon::prelude::*;
 
 /// A [`Filter`] with its tables for one timeline.
@@ -18,23 +18,22 @@ pub struct Prepared {
 
 impl Prepared {
     /// Fill the tables; categories, iterations and phases, if the filter asks for any, are found first.
-    pub fn new(filter: &Filter, snapshot: &Snapshot, timeline: &Timeline, rules: &UserRules) -> Self {
-        let found = filter.needs_attribution().then(|| Attribution::of(snapshot, timeline, rules));
-        Self::with_attribution(filter, snapshot, timeline, &found.unwrap_or_default())
+    pub fn new(filter: &Filter, recording: &Recording, rules: &UserRules) -> Self {
+        let found = filter.needs_attribution().then(|| Attribution::of(recording, rules));
+        Self::with_attribution(filter, recording, &found.unwrap_or_default())
     }
 
     /// Fill the tables, with an attribution that is known already.
     pub fn with_attribution(
         filter: &Filter,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
+        recording: &Recording,
         Attribution { categories, phases, .. }: &Attribution,
     ) -> Self {
         let conditions = Conditions::new(
             &filter.terms,
-            Device { snapshot, timeline, phases, in_pools },
-            |test, notes| test.check(snapshot, timeline, categories, notes),
-            |test| test.missing(timeline),
+            Device { recording, phases, in_pools },
+            |test, notes| test.check(recording, categories, notes),
+            |test| test.missing(recording),
         );
         Self { conditions }
     }
@@ -70,8 +69,8 @@ impl Prepared {
 impl Matches {
     /// The allocations of a timeline that a filter lets through while the cursor is at a moment.
     /// Where the cursor moves, keep the [`Prepared`] instead.
-    pub fn compute(filter: &Filter, snapshot: &Snapshot, timeline: &Timeline, cursor: Moment) -> Self {
-        Prepared::new(filter, snapshot, timeline, &UserRules::default()).matches(timeline, cursor)
+    pub fn compute(filter: &Filter, recording: &Recording, cursor: Moment) -> Self {
+        Prepared::new(filter, recording, &UserRules::default()).matches(recording, cursor)
     }
 }
 

@@ -4,7 +4,7 @@ use super::fixture::{KIB, MIB, sample};
 use super::{EventQuery, EventSearch, Filter, Matches, Prepared, Subject, Vocabulary, complete};
 use crate::{Attribution, Category, UserRules};
 use oomscope_fixtures::programs::{Program, train};
-use oomscope_model::{Action, Anchor, Event, Moment, Snapshot};
+use oomscope_model::{Action, Anchor, Event, Moment, Recording};
 use proptest::prelude::*;
 
 fn parse(query: &str) -> Filter {
@@ -12,8 +12,8 @@ fn parse(query: &str) -> Filter {
 }
 
 /// The letters of the allocations that match.
-fn found(snapshot: &Snapshot, query: &str, cursor: u32) -> String {
-    let matches = Matches::compute(&parse(query), snapshot, &snapshot.timelines[0], Moment(cursor));
+fn found(recording: &Recording, query: &str, cursor: u32) -> String {
+    let matches = Matches::compute(&parse(query), recording, Moment(cursor));
     let letters: String = matches.iter().map(|id| char::from(b'A' + id.0 as u8)).collect();
     assert_eq!(letters.len(), matches.count());
     letters
@@ -21,7 +21,7 @@ fn found(snapshot: &Snapshot, query: &str, cursor: u32) -> String {
 
 #[test]
 fn terms_find_what_they_say() {
-    let snapshot = sample();
+    let recording = sample();
     let cases = [
         ("", "ABCDEF"),
         ("  ", "ABCDEF"),
@@ -135,13 +135,13 @@ fn terms_find_what_they_say() {
         ("size>1KB stack:train stream:7 pool:private kept -live:0", "D"),
     ];
     for (query, expected) in cases {
-        assert_eq!(found(&snapshot, query, 0), expected, "{query}");
+        assert_eq!(found(&recording, query, 0), expected, "{query}");
     }
 }
 
 #[test]
 fn some_terms_follow_the_cursor() {
-    let snapshot = sample();
+    let recording = sample();
     let cases = [
         ("live", 0, "AB"),
         ("live", 1, "ABC"),
@@ -158,7 +158,7 @@ fn some_terms_follow_the_cursor() {
         ("-awaiting live", 8, "AE"),
     ];
     for (query, cursor, expected) in cases {
-        assert_eq!(found(&snapshot, query, cursor), expected, "{query} at {cursor}");
+        assert_eq!(found(&recording, query, cursor), expected, "{query} at {cursor}");
         assert!(parse(query).is_cursor_dependent(), "{query}");
     }
     assert!(!parse("live:3 size>1 before").is_cursor_dependent());
@@ -263,23 +263,19 @@ fn categories_are_listed_and_those_of_the_file_alone_stand_in_quotes() {
     let mut recording = super::fixture::Recording::default();
     let own = recording.text("ring");
     recording.push(Event { category: Some(own), ..Event::new(Action::Alloc, 0x1000, 1) });
-    let snapshot = recording.finish(Anchor::EndState);
+    let recording = recording.finish(Anchor::EndState);
     assert!(Filter::parse("category:ring").is_err());
-    assert_eq!(found(&snapshot, "category:\"RIN\"", 0), "A");
-    assert_eq!(found(&snapshot, "category:\"ring\"|kv -category:\"own\"", 0), "A");
-    let vocabulary = Vocabulary::new(&snapshot, &snapshot.timelines[0]);
+    assert_eq!(found(&recording, "category:\"RIN\"", 0), "A");
+    assert_eq!(found(&recording, "category:\"ring\"|kv -category:\"own\"", 0), "A");
+    let vocabulary = Vocabulary::new(&recording);
     let offered = complete("category:", 9, Subject::Allocations, &vocabulary);
     assert_eq!(offered[0].text, "\"ring\"");
 }
 
 #[test]
 fn what_was_not_recorded_is_said() {
-    let snapshot = super::fixture::Recording::default().finish(oomscope_model::Anchor::EndState);
-    let notes = |query| {
-        Prepared::new(&parse(query), &snapshot, &snapshot.timelines[0], &UserRules::default())
-            .notes()
-            .join("; ")
-    };
+    let recording = super::fixture::Recording::default().finish(oomscope_model::Anchor::EndState);
+    let notes = |query| Prepared::new(&parse(query), &recording, &UserRules::default()).notes().join("; ");
     assert_eq!(notes("attention site:a"), "no stacks were recorded");
     assert_eq!(notes("lifetime<1ms pool:private"), "no times were recorded; no pools were recorded");
     assert_eq!(notes("lifetime>1events size>1"), "");
@@ -290,30 +286,27 @@ fn what_was_not_recorded_is_said() {
     assert_eq!(notes("phase:backward"), "");
     let full = sample();
     let query = "attention lifetime<1ms pool:private category:a meta:b stream:1 live:oom";
-    assert!(
-        Prepared::new(&parse(query), &full, &full.timelines[0], &UserRules::default()).notes().is_empty()
-    );
+    assert!(Prepared::new(&parse(query), &full, &UserRules::default()).notes().is_empty());
 }
 
 #[test]
 fn totals_are_those_of_the_live_matches() {
-    let snapshot = sample();
-    let timeline = &snapshot.timelines[0];
-    let matches = Matches::compute(&parse("stream:7|0 -mlp"), &snapshot, timeline, Moment::START);
+    let recording = sample();
+    let matches = Matches::compute(&parse("stream:7|0 -mlp"), &recording, Moment::START);
     let at =
-        |moment| (matches.bytes_at(timeline, Moment(moment)), matches.count_at(timeline, Moment(moment)));
+        |moment| (matches.bytes_at(&recording, Moment(moment)), matches.count_at(&recording, Moment(moment)));
     assert_eq!(at(0), (3 * MIB, 2));
     assert_eq!(at(2), (3 * MIB + 100, 3));
     assert_eq!(at(9), (MIB + 10 * KIB, 3));
-    assert_eq!(matches.peak(timeline), (Moment(1), 3 * MIB + 100));
+    assert_eq!(matches.peak(&recording), (Moment(1), 3 * MIB + 100));
     assert_eq!(at(2), (3 * MIB + 100, 3));
-    let all = Matches::compute(&Filter::default(), &snapshot, timeline, Moment::START);
-    assert_eq!(all.peak(timeline), timeline.active.peak());
+    let all = Matches::compute(&Filter::default(), &recording, Moment::START);
+    assert_eq!(all.peak(&recording), recording.active.peak());
 }
 
 fn completions(query: &str) -> Vec<String> {
-    let snapshot = sample();
-    let vocabulary = Vocabulary::new(&snapshot, &snapshot.timelines[0]);
+    let recording = sample();
+    let vocabulary = Vocabulary::new(&recording);
     let all = complete(query, query.len(), Subject::Allocations, &vocabulary);
     all.into_iter().map(|completion| completion.text).collect()
 }
@@ -345,8 +338,8 @@ fn completion_knows_keys_and_what_the_file_has() {
 
 #[test]
 fn a_completion_replaces_the_word_around_the_cursor() {
-    let snapshot = sample();
-    let vocabulary = Vocabulary::new(&snapshot, &snapshot.timelines[0]);
+    let recording = sample();
+    let vocabulary = Vocabulary::new(&recording);
     let query = "size>1MB strem:7 live";
     let first = |cursor| complete(query, cursor, Subject::Allocations, &vocabulary).into_iter().next();
     let completion = first("size>1MB str".len()).expect("a key starts so");
@@ -413,23 +406,22 @@ fn query_like() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_text_is_too_odd(query in prop_oneof![any::<String>(), query_like()], cursor in 0usize..40) {
-        let snapshot = sample();
-        let timeline = &snapshot.timelines[0];
+        let recording = sample();
         match Filter::parse(&query) {
             Ok(filter) => {
-                let matches = Matches::compute(&filter, &snapshot, timeline, Moment(4));
+                let matches = Matches::compute(&filter, &recording, Moment(4));
                 prop_assert_eq!(matches.iter().count(), matches.count());
             }
             Err(error) => prop_assert!(query.get(error.range.clone()).is_some_and(|part| !part.is_empty())),
         }
         match EventQuery::parse(&query) {
             Ok(query) => {
-                let matches = EventSearch::new(&query, &snapshot, timeline).matches(timeline, None);
-                prop_assert!(matches.len() <= timeline.events.len());
+                let matches = EventSearch::new(&query, &recording).matches(&recording, None);
+                prop_assert!(matches.len() <= recording.events.len());
             }
             Err(error) => prop_assert!(query.get(error.range.clone()).is_some_and(|part| !part.is_empty())),
         }
-        let vocabulary = Vocabulary::new(&snapshot, timeline);
+        let vocabulary = Vocabulary::new(&recording);
         for subject in [Subject::Allocations, Subject::Events] {
             for completion in complete(&query, cursor, subject, &vocabulary) {
                 prop_assert!(query.get(completion.range.clone()).is_some());
@@ -451,20 +443,19 @@ proptest! {
 fn iterations_without_numbers_count_from_the_first_and_say_so() {
     let mut program = Program::timed();
     train(&mut program, 4, Some(2));
-    let snapshot = program.finish();
-    let timeline = &snapshot.timelines[0];
-    let phases = Attribution::of(&snapshot, timeline, &UserRules::default()).phases;
+    let recording = program.finish();
+    let phases = Attribution::of(&recording, &UserRules::default()).phases;
     assert!(!phases.iterations.has_numbers() && 2 <= phases.iterations.list.len());
-    let prepared = Prepared::new(&parse("iteration:1"), &snapshot, timeline, &UserRules::default());
+    let prepared = Prepared::new(&parse("iteration:1"), &recording, &UserRules::default());
     assert!(
         prepared.notes().join("; ").contains("count from its first, which is 0"),
         "{:?}",
         prepared.notes()
     );
     let second = &phases.iterations.list[1];
-    let made = prepared.matches(timeline, Moment::START);
+    let made = prepared.matches(&recording, Moment::START);
     let made: Vec<u32> =
-        made.iter().filter_map(|id| timeline.allocation(id).alloc_event()).map(|e| e.0).collect();
+        made.iter().filter_map(|id| recording.allocation(id).alloc_event()).map(|e| e.0).collect();
     assert!(!made.is_empty());
     assert!(made.iter().all(|&event| second.start.0 <= event && event < second.end.0), "{made:?}");
 }

@@ -4,7 +4,7 @@ use crate::segments::pools::{PoolPlaces, lacks_pools};
 use crate::{SiteFrame, by_function, is_internal, printable};
 use foldhash::HashMap;
 use oomscope_model::{
-    Action, Context, DeviceId, EventTable, Frame, FrameId, PoolKey, Snapshot, StackId, StrId, Timeline,
+    Action, Context, DeviceId, EventTable, Frame, FrameId, PoolKey, Recording, Snapshot, StackId, StrId,
 };
 use oomscope_units as units;
 use std::collections::BTreeMap;
@@ -45,26 +45,27 @@ pub(super) struct Name {
 
 impl Vocabulary {
     /// Collect the values.
-    pub fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
+    pub fn new(recording: &Recording) -> Self {
+        let snapshot = recording.snapshot();
         let mut by_stack = vec![0usize; snapshot.stacks.len()];
-        let mut by_context = vec![0usize; timeline.events.contexts().len()];
+        let mut by_context = vec![0usize; recording.events.contexts().len()];
         let (mut streams, mut pools) = (BTreeMap::new(), BTreeMap::new());
-        let places = lacks_pools(timeline).then(|| PoolPlaces::new(timeline));
-        for id in timeline.ids() {
-            by_stack[timeline.stack(id).index()] += 1;
-            if let Some(event) = timeline.lifetimes.start(id).event() {
-                by_context[timeline.events.context_index(event)] += 1;
+        let places = lacks_pools(recording).then(|| PoolPlaces::new(recording));
+        for id in recording.ids() {
+            by_stack[recording.stack(id).index()] += 1;
+            if let Some(event) = recording.lifetimes.start(id).event() {
+                by_context[recording.events.context_index(event)] += 1;
             } else {
-                let allocation = timeline.allocation(id);
+                let allocation = recording.allocation(id);
                 add(&mut streams, allocation.stream, 1);
                 add(&mut pools, allocation.pool.filter(|_| places.is_none()), 1);
             }
             if let Some(places) = &places {
-                add(&mut pools, places.pool_of(&timeline.allocation(id)), 1);
+                add(&mut pools, places.pool_of(&recording.allocation(id)), 1);
             }
         }
         let (mut categories, mut metadata) = (BTreeMap::new(), BTreeMap::new());
-        for (context, &count) in timeline.events.contexts().iter().zip(&by_context).filter(|(_, n)| **n != 0)
+        for (context, &count) in recording.events.contexts().iter().zip(&by_context).filter(|(_, n)| **n != 0)
         {
             let Context { stream, pool, category, .. } = *context;
             add(&mut streams, stream, count);
@@ -80,9 +81,9 @@ impl Vocabulary {
             pools: by_count(pools),
             categories: readable(snapshot, categories),
             metadata: readable(snapshot, metadata),
-            actions: actions(snapshot, &timeline.events),
-            ranges: ranges(snapshot, timeline),
-            has_oom: !timeline.ooms.is_empty(),
+            actions: actions(snapshot, &recording.events),
+            ranges: ranges(recording),
+            has_oom: !recording.ooms.is_empty(),
         }
     }
 }
@@ -102,9 +103,10 @@ fn by_count<K: Ord + Copy>(counts: BTreeMap<K, usize>) -> Vec<(K, usize)> {
 }
 
 /// Names of a device's annotations and how many there are of each.
-fn ranges(snapshot: &Snapshot, timeline: &Timeline) -> Vec<(String, usize)> {
+fn ranges(recording: &Recording) -> Vec<(String, usize)> {
+    let snapshot = recording.snapshot();
     let mut counts = BTreeMap::new();
-    let is_here = |device: Option<DeviceId>| device.is_none_or(|device| device == timeline.device);
+    let is_here = |device: Option<DeviceId>| device.is_none_or(|device| device == recording.device);
     for started in snapshot.annotations.iter().filter(|a| a.is_start && is_here(a.device)) {
         add(&mut counts, Some(started.name), 1);
     }

@@ -4,7 +4,7 @@
 use crate::annotated::annotated;
 use crate::named_module;
 use foldhash::HashMap;
-use oomscope_model::{AllocId, Snapshot, StrId, Timeline};
+use oomscope_model::{AllocId, Recording, StrId, Timeline};
 
 /// The modules that metadata names. Each is known by the first text that does.
 #[derive(Debug, Default)]
@@ -17,12 +17,12 @@ pub(super) struct NamedModules {
 
 impl NamedModules {
     /// Read the metadata of a device; each different text is read once.
-    pub(super) fn of(snapshot: &Snapshot, timeline: &Timeline) -> Self {
+    pub(super) fn of(recording: &Recording) -> Self {
         let mut texts: Vec<StrId> =
-            timeline.events.contexts().iter().filter_map(|context| context.user_metadata).collect();
+            recording.events.contexts().iter().filter_map(|context| context.user_metadata).collect();
         texts.sort_unstable();
         texts.dedup();
-        let name = |id: StrId| named_module(&snapshot.strings.name(id)).map(str::to_owned);
+        let name = |id: StrId| named_module(&recording.snapshot().strings.name(id)).map(str::to_owned);
         let mut names: Vec<(String, StrId)> =
             texts.into_iter().filter_map(|id| Some((name(id)?, id))).collect();
         // A module comes right before those within it.
@@ -38,7 +38,7 @@ impl NamedModules {
             }
             by_text.insert(*id, around.iter().map(|&(_, id)| id).collect());
         }
-        let notes = if by_text.is_empty() { Vec::new() } else { annotated(timeline) };
+        let notes = if by_text.is_empty() { Vec::new() } else { annotated(recording) };
         let by_allocation = notes.into_iter().filter(|(_, text)| by_text.contains_key(text)).collect();
         Self { by_text, by_allocation }
     }

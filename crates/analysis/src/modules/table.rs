@@ -8,7 +8,7 @@ use super::passes::{PassCalls, follow_passes};
 use super::places::Places;
 use super::tree::{Merged, NodeIx, from_of, name_of};
 use crate::{Attribution, Category};
-use oomscope_model::{AllocId, Moment, Snapshot, Timeline};
+use oomscope_model::{AllocId, Moment, Recording};
 
 /// Bytes in the order of [`MODULE_COLUMNS`].
 pub type ModuleBytes = [i64; MODULE_COLUMNS.len()];
@@ -64,26 +64,20 @@ pub enum ModulePlace {
 }
 
 /// The memory of modules at a moment. Looks at what is live then, and at the passes that made the activations.
-pub fn module_table(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
-    attribution: &Attribution,
-    moment: Moment,
-) -> ModuleTable {
-    placed_modules(snapshot, timeline, attribution, moment).0
+pub fn module_table(recording: &Recording, attribution: &Attribution, moment: Moment) -> ModuleTable {
+    placed_modules(recording, attribution, moment).0
 }
 
 /// The table, and for each allocation that it is about the index of its row, in allocation order.
 pub(crate) fn placed_modules(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     attribution: &Attribution,
     moment: Moment,
 ) -> (ModuleTable, Vec<(AllocId, usize)>) {
-    let named = NamedModules::of(snapshot, timeline);
-    let mut builder = Builder { snapshot, timeline, places: Places::new(snapshot), named };
-    let live = live_at(timeline, &attribution.categories, moment);
-    let calls = follow_passes(timeline, &attribution.phases.calls, &mut builder.places, &live);
+    let named = NamedModules::of(recording);
+    let mut builder = Builder { recording, places: Places::new(recording.snapshot()), named };
+    let live = live_at(recording, &attribution.categories, moment);
+    let calls = follow_passes(recording, &attribution.phases.calls, &mut builder.places, &live);
     let placed = builder.place(&live);
     let (table, rows) = builder.finish(moment, &placed, &calls);
     let row = |(live, &(place, _)): (&Live, &(usize, bool))| Some((live.id, rows[place]?));
@@ -103,8 +97,7 @@ struct PlacedLive {
 }
 
 struct Builder<'a> {
-    snapshot: &'a Snapshot,
-    timeline: &'a Timeline,
+    recording: &'a Recording,
     places: Places<'a>,
     named: NamedModules,
 }
@@ -114,7 +107,7 @@ impl Builder<'_> {
     fn place(&mut self, live: &[Live]) -> PlacedLive {
         let modules: Vec<Option<NodeIx>> = live.iter().map(|live| self.module_of(live)).collect();
         let tree = &self.places.tree;
-        let Merged { shown, parents } = tree.merge(self.snapshot);
+        let Merged { shown, parents } = tree.merge(self.recording.snapshot());
         let modules: Vec<Option<NodeIx>> =
             modules.into_iter().map(|module| module.map(|node| shown[node.index()])).collect();
         let mut pairing = Pairing::new(tree, &parents);
@@ -153,14 +146,14 @@ impl Builder<'_> {
             Place::Made(path) if is_parameter => return path.last().copied(),
             _ => {}
         }
-        let forward = self.timeline.lifetimes.start(live.id).event().and_then(|event| {
-            let context = self.timeline.events.contexts().get(self.timeline.events.context_index(event))?;
+        let forward = self.recording.lifetimes.start(live.id).event().and_then(|event| {
+            let context = self.recording.events.contexts().get(self.recording.events.context_index(event))?;
             Some(context.forward_stack)
         });
         if let Some(Place::Called(path)) = forward.map(|stack| self.places.read(stack)) {
             return path.last().copied();
         }
-        let path = self.named.path(self.timeline, live.id)?;
+        let path = self.named.path(self.recording, live.id)?;
         let path: Vec<Step> = path.iter().copied().map(Step::named).collect();
         self.places.tree.add(&path).last().copied()
     }
@@ -231,8 +224,8 @@ impl Builder<'_> {
     fn row(&self, node: NodeIx, calls: &PassCalls) -> ModuleRow {
         let step = &self.places.tree.nodes[node.index()].step;
         let place = ModulePlace::Module {
-            name: name_of(self.snapshot, step),
-            from: from_of(self.snapshot, step),
+            name: name_of(self.recording.snapshot(), step),
+            from: from_of(self.recording.snapshot(), step),
             is_made: step.kind == StepKind::Make,
         };
         ModuleRow {

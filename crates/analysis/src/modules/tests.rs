@@ -2,6 +2,7 @@
 
 use super::{ModulePlace, ModuleTable, module_table};
 use crate::{Attribution, UserRules};
+use oomscope_fixtures::first;
 use oomscope_fixtures::stacks::Recording;
 use oomscope_model::{Moment, Snapshot};
 use proptest::prelude::*;
@@ -24,12 +25,11 @@ fn stack(recording: &mut Recording, frames: &[&str]) -> oomscope_model::StackId 
     recording.stack(&all)
 }
 
-fn table(snapshot: &Snapshot) -> ModuleTable {
-    let timeline = &snapshot.timelines[0];
-    let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
-    let moment = Moment(timeline.events.len() as u32);
-    let table = module_table(snapshot, timeline, &attribution, moment);
-    assert_adds_up(snapshot, &attribution, &table);
+fn table(recording: &oomscope_model::Recording) -> ModuleTable {
+    let attribution = Attribution::of(recording, &UserRules::default());
+    let moment = Moment(recording.events.len() as u32);
+    let table = module_table(recording, &attribution, moment);
+    assert_adds_up(recording.snapshot(), &attribution, &table);
     table
 }
 
@@ -79,7 +79,7 @@ fn blocks(recording: &mut Recording) {
 fn activations_lie_below_the_modules_that_their_stacks_show() {
     let mut recording = Recording::default();
     blocks(&mut recording);
-    let table = table(&recording.finish());
+    let table = table(&first(recording.finish()));
     assert_eq!(
         lines(&table),
         [
@@ -100,7 +100,10 @@ fn modules_are_called_by_their_class_where_that_was_recorded() {
     let model = "/home/me/model.py:113 Net.forward";
     let inner = stack(&mut recording, &[model, "/home/me/model.py:8 make.<locals>.Head.forward"]);
     recording.alloc(0, 64, inner, None);
-    assert_eq!(lines(&table(&recording.finish())), ["Net (train.py:9) 64 x1", "  Head (model.py:113) 64 x1"]);
+    assert_eq!(
+        lines(&table(&first(recording.finish()))),
+        ["Net (train.py:9) 64 x1", "  Head (model.py:113) 64 x1"]
+    );
 }
 
 #[test]
@@ -112,7 +115,7 @@ fn wrappers_and_helpers_are_no_modules() {
     let stack = recording.stack(&frames);
     recording.alloc(0, 64, stack, None);
     assert_eq!(
-        lines(&table(&recording.finish())),
+        lines(&table(&first(recording.finish()))),
         ["model.py forward (train.py:9) 64 x1", "  linear.py forward (model.py:30) 64 x1"]
     );
 }
@@ -137,7 +140,7 @@ fn parameters_join_the_module_whose_constructor_made_them() {
     let forward = ["/home/me/model.py:113 Net.forward", "/home/me/model.py:8 Head.forward"];
     let inner = stack(&mut recording, &[forward[0], forward[1], LINEAR]);
     recording.alloc(0, 64, inner, None);
-    let table = table(&recording.finish());
+    let table = table(&first(recording.finish()));
     let parameters: Vec<i64> = table.rows.iter().map(|row| row.total[0]).collect();
     let rows = lines(&table);
     // The linear layer of the net is only known by its constructor.
@@ -159,7 +162,7 @@ fn moved_parameters_are_of_no_known_module() {
     let apply = "/env/lib/python3.11/site-packages/torch/nn/modules/module.py:930 _apply";
     let convert = "/env/lib/python3.11/site-packages/torch/nn/modules/module.py:1340 convert";
     parameter(&mut recording, 100, 4096, &["/home/me/trainer.py:20 Trainer.__init__", apply, convert]);
-    assert_eq!(lines(&table(&recording.finish())), ["not known 0 x0"]);
+    assert_eq!(lines(&table(&first(recording.finish()))), ["not known 0 x0"]);
 }
 
 #[test]
@@ -179,7 +182,7 @@ fn containers_and_wrappers_do_not_repeat_by_what_they_call() {
         recording.alloc(slot + 3, 11, add, None);
     }
     assert_eq!(
-        lines(&table(&recording.finish())),
+        lines(&table(&first(recording.finish()))),
         [
             "distributed.py forward (train.py:9) 76 x1",
             "  net.py forward (distributed.py:1912) 76 x1",
@@ -221,7 +224,7 @@ proptest! {
             }
             alloc(&mut recording, 3, main);
         }
-        let table = table(&recording.finish());
+        let table = table(&first(recording.finish()));
         let row = table.rows.iter().find(|row| row.depth == 1).expect("the blocks");
         prop_assert_eq!(row.calls as usize, blocks.len());
         let of_call = |sizes: &Vec<i64>| sizes[0] + sizes[2] + 2 + if has_middle { sizes[1] } else { 0 };

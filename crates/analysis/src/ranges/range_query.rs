@@ -3,7 +3,7 @@
 use super::event_ranges::EventRanges;
 use crate::lanes::{RangeName, annotation_ranges};
 use crate::{Iterations, Phase, Phases};
-use oomscope_model::{Snapshot, Timeline};
+use oomscope_model::Recording;
 use std::collections::BTreeMap;
 
 /// A part of a recording as users name it.
@@ -59,13 +59,8 @@ impl RangeQuery {
     }
 
     /// The ranges of events that are meant: the first event of each, and the one after its last.
-    pub(crate) fn find_all(
-        &self,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
-        phases: &Phases,
-    ) -> Vec<[u32; 2]> {
-        let end = timeline.events.len() as u32;
+    pub(crate) fn find_all(&self, recording: &Recording, phases: &Phases) -> Vec<[u32; 2]> {
+        let end = recording.events.len() as u32;
         match self {
             Self::Iterations([first, last]) => {
                 let numbered = phases.iterations.ranges().into_iter();
@@ -75,27 +70,22 @@ impl RangeQuery {
                 let spans = phases.spans(end).filter(|span| span.0 == *phase);
                 spans.map(|span| span.1).collect()
             }
-            Self::Named(text) => named(snapshot, timeline, text),
+            Self::Named(text) => named(recording, text),
             Self::Events([first, last]) => vec![[*first, last.saturating_add(1).min(end)]],
         }
     }
 
     /// The events that are meant.
-    pub fn find(&self, snapshot: &Snapshot, timeline: &Timeline, phases: &Phases) -> EventRanges {
-        EventRanges::new(self.find_all(snapshot, timeline, phases))
+    pub fn find(&self, recording: &Recording, phases: &Phases) -> EventRanges {
+        EventRanges::new(self.find_all(recording, phases))
     }
 
     /// Why a device can have no such range: what it needs was not recorded.
-    pub(crate) fn missing(
-        &self,
-        snapshot: &Snapshot,
-        timeline: &Timeline,
-        phases: &Phases,
-    ) -> Option<&'static str> {
+    pub(crate) fn missing(&self, recording: &Recording, phases: &Phases) -> Option<&'static str> {
         let is_known = |iterations: &Iterations| !iterations.ranges().is_empty();
         match self {
-            Self::Named(_) if snapshot.annotations.is_empty() => Some("no ranges were recorded"),
-            Self::Named(_) if !timeline.times.has_times() => {
+            Self::Named(_) if recording.snapshot().annotations.is_empty() => Some("no ranges were recorded"),
+            Self::Named(_) if !recording.times.has_times() => {
                 Some("no times were recorded, by which a range could be placed")
             }
             Self::Iterations(_) if !is_known(&phases.iterations) => Some("no iterations were found"),
@@ -108,13 +98,13 @@ impl RangeQuery {
 }
 
 /// The events within annotations that have a text in their names, in any case.
-fn named(snapshot: &Snapshot, timeline: &Timeline, text: &str) -> Vec<[u32; 2]> {
+fn named(recording: &Recording, text: &str) -> Vec<[u32; 2]> {
     // Thousands of ranges may share a name.
     let mut known: BTreeMap<RangeName, bool> = BTreeMap::new();
     let mut has_text = |name: RangeName| {
-        *known.entry(name).or_insert_with(|| name.text(snapshot).to_lowercase().contains(text))
+        *known.entry(name).or_insert_with(|| name.text(recording.snapshot()).to_lowercase().contains(text))
     };
-    let ranges = annotation_ranges(snapshot, timeline).into_iter().filter(|range| has_text(range.name));
+    let ranges = annotation_ranges(recording).into_iter().filter(|range| has_text(range.name));
     // A moment comes after its event.
     ranges.map(|range| range.moments.map(|moment| moment.0.saturating_sub(1))).collect()
 }

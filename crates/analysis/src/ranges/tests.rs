@@ -2,6 +2,7 @@
 
 use super::{EventRanges, RangeQuery};
 use crate::{Phase, Phases};
+use oomscope_fixtures::first;
 use oomscope_fixtures::stacks::Recording;
 use oomscope_fixtures::tables::{any_events, snapshot};
 use oomscope_model::{Annotation, DeviceId, Moment, Snapshot};
@@ -62,11 +63,10 @@ fn annotated() -> Snapshot {
 
 #[test]
 fn a_text_means_all_annotations_that_have_it() {
-    let snapshot = annotated();
-    let timeline = &snapshot.timelines[0];
+    let recording = first(annotated());
     let found = |text: &str| {
-        let found = RangeQuery::parse(text).map(|query| query.find(&snapshot, timeline, &Phases::default()));
-        found.map(|found| (found.all().to_vec(), found.peak(timeline).map(|peak| peak.0))).expect("a range")
+        let found = RangeQuery::parse(text).map(|query| query.find(&recording, &Phases::default()));
+        found.map(|found| (found.all().to_vec(), found.peak(&recording).map(|peak| peak.0))).expect("a range")
     };
     assert_eq!(found("LOAD"), (vec![[1, 3], [5, 6]], Some(Moment(6))));
     assert_eq!(found("load batch"), (vec![[1, 3]], Some(Moment(3))));

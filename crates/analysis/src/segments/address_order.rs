@@ -112,10 +112,10 @@ mod tests {
 
     /// The segments of a state from the oldest on, by where they lie among rising addresses.
     fn order(segments: &[&[i64]]) -> Vec<usize> {
-        let timeline = &state(segments).timelines[0];
-        let order = AddressOrder::of(timeline);
+        let recording = state(segments);
+        let order = AddressOrder::of(&recording);
         let mut by_age: Vec<usize> = (0..segments.len()).collect();
-        by_age.sort_by_key(|&at| order.key(timeline.segments.segments[at].addr));
+        by_age.sort_by_key(|&at| order.key(recording.segments.segments[at].addr));
         by_age
     }
 
@@ -134,10 +134,10 @@ mod tests {
 
     #[test]
     fn within_a_segment_addresses_rise_in_any_case() {
-        let timeline = &state(&[EMPTY, PARAMETERS, PARAMETERS]).timelines[0];
-        let order = AddressOrder::of(timeline);
+        let recording = state(&[EMPTY, PARAMETERS, PARAMETERS]);
+        let order = AddressOrder::of(&recording);
         let keys: Vec<AddressKey> =
-            timeline.segments.blocks.iter().map(|block| order.key(block.addr)).collect();
+            recording.segments.blocks.iter().map(|block| order.key(block.addr)).collect();
         let mut by_age: Vec<usize> = (0..keys.len()).collect();
         by_age.sort_by_key(|&at| keys[at]);
         assert_eq!(by_age, [3, 4, 1, 2, 0]);

@@ -41,8 +41,8 @@ pub fn holes_at(index: &SegmentIndex, timeline: &Timeline, moments: &[Moment]) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oomscope_fixtures::alone;
     use oomscope_fixtures::timelines as fixture;
-    use oomscope_model::Snapshot;
     use proptest::prelude::*;
 
     proptest! {
@@ -50,16 +50,16 @@ mod tests {
         fn holes_are_what_is_reserved_and_in_no_block(
             raw in prop::collection::vec((0u64..96, 1i64..(1 << 20)), 1..60),
         ) {
-            let timeline = fixture::timeline(&fixture::segments_and_blocks(&raw));
-            let index = SegmentIndex::new(&Snapshot::default(), &timeline);
-            let moments: Vec<Moment> = (0..timeline.moments() as u32).map(Moment).collect();
-            for holes in holes_at(&index, &timeline, &moments) {
-                let rounded: i64 = timeline
+            let recording = alone(fixture::timeline(&fixture::segments_and_blocks(&raw)));
+            let index = SegmentIndex::new(&recording);
+            let moments: Vec<Moment> = (0..recording.moments() as u32).map(Moment).collect();
+            for holes in holes_at(&index, &recording, &moments) {
+                let rounded: i64 = recording
                     .lifetimes
                     .live_at(holes.moment)
-                    .map(|id| (timeline.size(id) + 511) / 512 * 512)
+                    .map(|id| (recording.size(id) + 511) / 512 * 512)
                     .sum();
-                prop_assert_eq!(holes.free_bytes, timeline.reserved.at(holes.moment) - rounded);
+                prop_assert_eq!(holes.free_bytes, recording.reserved.at(holes.moment) - rounded);
                 prop_assert!(holes.largest_bytes <= holes.free_bytes);
                 prop_assert_eq!(holes.largest_bytes == 0, holes.count == 0);
                 let share = holes.fragmentation();

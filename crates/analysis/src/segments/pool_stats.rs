@@ -1,7 +1,7 @@
 //! Figures of each pool and stream after the last event, with the free memory that no other can get.
 
 use oomscope_model::allocator_sizes::{LARGE_BUFFER, SMALL_BUFFER};
-use oomscope_model::{Block, BlockState, PoolKey, Segment, Snapshot, Timeline};
+use oomscope_model::{Block, BlockState, PoolKey, Recording, Segment, Snapshot};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -27,9 +27,9 @@ pub struct PoolStats {
 }
 
 /// The figures of all pools and streams that own segments, by pool, then stream.
-pub fn pool_stats(snapshot: &Snapshot, timeline: &Timeline) -> Vec<PoolStats> {
+pub fn pool_stats(recording: &Recording) -> Vec<PoolStats> {
     let mut out: BTreeMap<(Option<PoolKey>, Option<i64>), PoolStats> = BTreeMap::new();
-    let table = &timeline.segments;
+    let table = &recording.segments;
     for segment in &table.segments {
         let stats = out.entry((segment.pool, segment.stream)).or_insert_with(|| PoolStats {
             pool: segment.pool.map(|PoolKey(a, b)| [a, b]),
@@ -47,7 +47,7 @@ pub fn pool_stats(snapshot: &Snapshot, timeline: &Timeline) -> Vec<PoolStats> {
         let active = sum(&mut blocks.iter().filter(|block| block.is_active()));
         let free = segment.size.max(0).saturating_sub(active).max(0);
         let is_private = segment.pool.is_some_and(PoolKey::is_private);
-        let for_others = if is_private { 0 } else { free_for_others(snapshot, segment, blocks) };
+        let for_others = if is_private { 0 } else { free_for_others(recording.snapshot(), segment, blocks) };
         stats.segments += 1;
         stats.reserved = stats.reserved.saturating_add(segment.size);
         stats.active = stats.active.saturating_add(active);
@@ -83,8 +83,9 @@ fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oomscope_model::{Anchor, DeviceId, EventTable, SegmentTable};
-    use oomscope_model::{StackId, Timeline, TimelineInput};
+    use oomscope_fixtures::alone;
+    use oomscope_model::{Anchor, DeviceId, EventTable, SegmentTable, Timeline};
+    use oomscope_model::{StackId, TimelineInput};
 
     const MIB: i64 = 1 << 20;
 
@@ -118,13 +119,13 @@ mod tests {
         add(&mut segments, 1 << 30, PoolKey(0, 0), false, &[-20]);
         add(&mut segments, 2 << 30, PoolKey(0, 0), true, &[10, -50, 20]);
         add(&mut segments, 3 << 30, PoolKey(0, 1), false, &[-8]);
-        let timeline = Timeline::build(TimelineInput {
+        let recording = alone(Timeline::build(TimelineInput {
             device: DeviceId(0),
             events: EventTable::default(),
             segments,
             anchor: Anchor::EndState,
-        });
-        let found = pool_stats(&Snapshot::default(), &timeline);
+        }));
+        let found = pool_stats(&recording);
         let figures = |stats: &PoolStats| {
             [stats.reserved, stats.active, stats.free, stats.free_for_none_else].map(|bytes| bytes / MIB)
         };

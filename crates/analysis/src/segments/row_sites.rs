@@ -2,7 +2,7 @@
 
 use super::SegmentRows;
 use crate::{SiteFrame, frame_line, site_frame, site_place};
-use oomscope_model::{Snapshot, StackId, Timeline};
+use oomscope_model::{Recording, Snapshot, StackId};
 use oomscope_units as units;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ struct Site {
 
 impl RowSites {
     /// Find the lines of all rows.
-    pub fn new(snapshot: &Snapshot, timeline: &Timeline, rows: &SegmentRows) -> Self {
+    pub fn new(recording: &Recording, rows: &SegmentRows) -> Self {
         let mut known: FxHashMap<StackId, Option<Site>> = FxHashMap::default();
         let numbers = 0..rows.rows().len() as u32;
         let site = |number| {
-            let first = rows.ranges(number, timeline).next()?;
-            let stack = timeline.events.stack(first.start.event()?);
-            known.entry(stack).or_insert_with(|| site(snapshot, stack)).clone()
+            let first = rows.ranges(number, recording).next()?;
+            let stack = recording.events.stack(first.start.event()?);
+            known.entry(stack).or_insert_with(|| site(recording.snapshot(), stack)).clone()
         };
         Self(numbers.map(site).collect())
     }
@@ -57,13 +57,14 @@ fn site(snapshot: &Snapshot, stack: StackId) -> Option<Site> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oomscope_fixtures::alone;
     use oomscope_fixtures::timelines::{self as fixture, Step};
 
     #[test]
     fn rows_without_a_stack_have_no_line() {
-        let timeline = fixture::timeline(&[Step::Alloc(0, 1000)]);
-        let rows = SegmentRows::build(&timeline);
-        let sites = RowSites::new(&Snapshot::default(), &timeline, &rows);
+        let recording = alone(fixture::timeline(&[Step::Alloc(0, 1000)]));
+        let rows = SegmentRows::build(&recording);
+        let sites = RowSites::new(&recording, &rows);
         assert_eq!((sites.line(0), sites.place(0), sites.line(7)), (None, None, None));
     }
 }

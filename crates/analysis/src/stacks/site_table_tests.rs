@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Clock, Measure, stack_totals};
+use oomscope_fixtures::first;
 use oomscope_fixtures::stacks::Recording;
 use oomscope_model::Moment;
 
@@ -15,12 +16,11 @@ fn stacks_that_share_their_first_own_frame_are_one_site() {
     for (slot, size, stack) in [(0, 10, linear), (1, 30, relu), (2, 5, relu), (3, 40, main), (4, 2, linear)] {
         recording.alloc(slot, size, stack, None);
     }
-    let snapshot = recording.finish();
-    let names = FrameNames::new(&snapshot);
-    let sites = SiteTable::new(&snapshot, &names);
-    let timeline = &snapshot.timelines[0];
+    let recording = first(recording.finish());
+    let names = FrameNames::new(recording.snapshot());
+    let sites = SiteTable::new(recording.snapshot(), &names);
     let live = Measure::Live { at: Moment(5) };
-    let totals = stack_totals(&snapshot, timeline, Clock::of(timeline), live, |_| true);
+    let totals = stack_totals(&recording, Clock::of(&recording), live, |_| true);
     let rows = sites.rows(&totals, |_| true);
     let read: Vec<_> = rows
         .iter()

@@ -2,7 +2,7 @@
 //! time that they were held, or the difference between two moments.
 
 use crate::Clock;
-use oomscope_model::{AllocId, Moment, Snapshot, StackId, Timeline};
+use oomscope_model::{AllocId, Moment, Recording, StackId, Timeline};
 
 /// Stands for a stack without a row.
 const NONE: u32 = u32::MAX;
@@ -146,20 +146,19 @@ impl StackTotals {
 
 /// Weigh every stack by a measure. Only the allocations that `keep` chooses count.
 pub fn stack_totals(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     clock: Clock,
     measure: Measure,
     keep: impl Fn(AllocId) -> bool,
 ) -> StackTotals {
     let mut sum = Sum {
-        timeline,
+        timeline: recording,
         clock,
-        last: Moment(timeline.events.len() as u32),
-        slots: vec![NONE; snapshot.stacks.len()],
+        last: Moment(recording.events.len() as u32),
+        slots: vec![NONE; recording.snapshot().stacks.len()],
         rows: Vec::new(),
     };
-    let unit = each_weight(timeline, clock, measure, keep, |id, weight| {
+    let unit = each_weight(recording, clock, measure, keep, |id, weight| {
         if measure.is_difference() && weight < 0 { sum.take(id, weight) } else { sum.add(id, weight) }
     });
     if measure.is_difference() {
@@ -188,18 +187,18 @@ pub struct ClassWeight {
 /// Weigh every stack by a measure, as [`stack_totals`] does, apart for each class of allocations. A stack has mostly
 /// one class, and never more than 256.
 pub fn class_weights(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     clock: Clock,
     measure: Measure,
     keep: impl Fn(AllocId) -> bool,
     class: impl Fn(AllocId) -> u8,
 ) -> Vec<ClassWeight> {
+    let snapshot = recording.snapshot();
     // Rows of a stack are a chain from the one that came last.
     let mut last = vec![NONE; snapshot.stacks.len()];
     let mut rows: Vec<(ClassWeight, u32)> = Vec::new();
-    each_weight(timeline, clock, measure, keep, |id, weight| {
-        let (stack, class) = (timeline.stack(id), class(id));
+    each_weight(recording, clock, measure, keep, |id, weight| {
+        let (stack, class) = (recording.stack(id), class(id));
         let mut at = last[stack.index()];
         while at != NONE && rows[at as usize].0.class != class {
             at = rows[at as usize].1;

@@ -1,6 +1,7 @@
 //! Totals by stack against plain sums.
 
 use super::*;
+use oomscope_fixtures::first;
 use oomscope_fixtures::stacks::Recording;
 use proptest::prelude::*;
 
@@ -13,7 +14,7 @@ fn by_time(from: u32, to: u32) -> Measure {
 }
 
 /// Two stacks; the first allocates 100 bytes for 30 µs and 8 that stay, the second 50 for 10 µs.
-fn recording() -> (Snapshot, [StackId; 2]) {
+fn recording() -> (oomscope_model::Recording, [StackId; 2]) {
     let mut recording = Recording::default();
     let a = recording.stack(&["a.py:1 f"]);
     let b = recording.stack(&["b.py:1 f"]);
@@ -23,22 +24,21 @@ fn recording() -> (Snapshot, [StackId; 2]) {
     recording.free(0, 100, Some(1_030));
     recording.alloc(0, 8, a, Some(1_032));
     recording.mark(Some(1_040));
-    (recording.finish(), [a, b])
+    (first(recording.finish()), [a, b])
 }
 
-fn totals(snapshot: &Snapshot, measure: Measure) -> StackTotals {
-    let timeline = &snapshot.timelines[0];
-    stack_totals(snapshot, timeline, Clock::of(timeline), measure, |_| true)
+fn totals(recording: &oomscope_model::Recording, measure: Measure) -> StackTotals {
+    stack_totals(recording, Clock::of(recording), measure, |_| true)
 }
 
 #[test]
 fn live_bytes_and_lifetimes_are_by_stack() {
-    let (snapshot, [a, b]) = recording();
-    let at_two = totals(&snapshot, live(2));
+    let (recording, [a, b]) = recording();
+    let at_two = totals(&recording, live(2));
     assert_eq!((at_two.of(a).weight, at_two.of(b).weight, at_two.all.weight), (100, 50, 150));
     assert_eq!((at_two.of(a).mean_lifetime(), at_two.of(b).mean_lifetime()), (30, 10));
     assert_eq!(at_two.all.open_ended, 0);
-    let at_end = totals(&snapshot, live(6));
+    let at_end = totals(&recording, live(6));
     let expected = Totals { weight: 8, bytes: 8, count: 1, largest: 8, lifetime: 8, open_ended: 1 };
     assert_eq!(at_end.of(a), expected);
     assert_eq!(at_end.of(b), Totals::default());
@@ -46,24 +46,24 @@ fn live_bytes_and_lifetimes_are_by_stack() {
 
 #[test]
 fn what_was_allocated_counts_although_it_was_freed() {
-    let (snapshot, [a, b]) = recording();
-    let all = totals(&snapshot, Measure::Allocated { after: Moment(0), until: Moment(6) });
+    let (recording, [a, b]) = recording();
+    let all = totals(&recording, Measure::Allocated { after: Moment(0), until: Moment(6) });
     let a_total = all.of(a);
     assert_eq!((a_total.weight, a_total.count, a_total.largest), (108, 2, 100));
     assert_eq!(all.of(b).weight, 50);
-    let later = totals(&snapshot, Measure::Allocated { after: Moment(1), until: Moment(2) });
+    let later = totals(&recording, Measure::Allocated { after: Moment(1), until: Moment(2) });
     assert_eq!((later.of(a).count, later.of(b).weight), (0, 50));
-    let backwards = totals(&snapshot, Measure::Allocated { after: Moment(2), until: Moment(1) });
+    let backwards = totals(&recording, Measure::Allocated { after: Moment(2), until: Moment(1) });
     assert_eq!(backwards.all, later.all);
 }
 
 #[test]
 fn bytes_are_multiplied_by_the_time_within_the_range() {
-    let (snapshot, [a, b]) = recording();
-    let whole = totals(&snapshot, by_time(0, 6));
+    let (recording, [a, b]) = recording();
+    let whole = totals(&recording, by_time(0, 6));
     assert_eq!(whole.unit, WeightUnit::ByteMicros);
     assert_eq!((whole.of(a).weight, whole.of(b).weight), (100 * 30 + 8 * 8, 50 * 10));
-    let part = totals(&snapshot, by_time(2, 3));
+    let part = totals(&recording, by_time(2, 3));
     assert_eq!((part.of(a).weight, part.of(b).weight), (100 * 10, 50 * 10));
 }
 
@@ -74,8 +74,8 @@ fn without_times_events_are_counted() {
     recording.alloc(0, 100, a, Some(7));
     recording.mark(None);
     recording.free(0, 100, Some(9));
-    let snapshot = recording.finish();
-    let whole = totals(&snapshot, by_time(0, 3));
+    let recording = first(recording.finish());
+    let whole = totals(&recording, by_time(0, 3));
     assert_eq!((whole.unit, whole.of(a).weight), (WeightUnit::ByteEvents, 200));
     assert_eq!(whole.of(a).mean_lifetime(), 2);
 }
@@ -86,7 +86,7 @@ fn time_does_not_run_backwards() {
     let a = recording.stack(&["a.py:1 f"]);
     recording.alloc(0, 100, a, Some(i64::MAX));
     recording.free(0, 100, Some(i64::MIN));
-    let whole = totals(&recording.finish(), by_time(0, 2));
+    let whole = totals(&first(recording.finish()), by_time(0, 2));
     assert_eq!((whole.all.weight, whole.all.lifetime), (0, 0));
 }
 
@@ -98,35 +98,33 @@ fn sizes_and_times_of_any_magnitude_are_weighed() {
         recording.alloc(slot, i64::MAX, a, Some(0));
     }
     recording.mark(Some(i64::MAX));
-    let whole = totals(&recording.finish(), by_time(0, 4));
+    let whole = totals(&first(recording.finish()), by_time(0, 4));
     assert_eq!(whole.all.bytes, i64::MAX);
     assert_eq!(whole.all.weight, i128::from(i64::MAX).pow(2).saturating_mul(3));
     let mut recording = Recording::default();
     recording.alloc(0, -5, StackId::EMPTY, None);
-    let negative = totals(&recording.finish(), live(1));
+    let negative = totals(&first(recording.finish()), live(1));
     assert_eq!((negative.all.weight, negative.all.largest), (-5, -5));
 }
 
 #[test]
 fn what_is_not_kept_does_not_count() {
-    let (snapshot, [a, b]) = recording();
-    let timeline = &snapshot.timelines[0];
-    let kept = stack_totals(&snapshot, timeline, Clock::of(timeline), live(2), |id| id == AllocId(1));
+    let (recording, [a, b]) = recording();
+    let kept = stack_totals(&recording, Clock::of(&recording), live(2), |id| id == AllocId(1));
     assert_eq!((kept.of(a).count, kept.of(b).weight, kept.all.weight), (0, 50, 50));
     assert_eq!(kept.of_all(|_| true), (kept.all, Some(b)));
 }
 
 #[test]
 fn weights_of_classes_add_up_to_those_of_stacks() {
-    let (snapshot, [a, b]) = recording();
-    let timeline = &snapshot.timelines[0];
+    let (recording, [a, b]) = recording();
     let all = Measure::Allocated { after: Moment(0), until: Moment(6) };
     // The large allocations are one class, the small one another.
-    let class = |id| u8::from(timeline.size(id) < 10);
-    let found = class_weights(&snapshot, timeline, Clock::of(timeline), all, |_| true, class);
+    let class = |id| u8::from(recording.size(id) < 10);
+    let found = class_weights(&recording, Clock::of(&recording), all, |_| true, class);
     let row = |stack, class, weight| ClassWeight { stack, class, weight };
     assert_eq!(found, [row(a, 0, 100), row(b, 0, 50), row(a, 1, 8)]);
-    let totals = totals(&snapshot, all);
+    let totals = totals(&recording, all);
     for stack in [a, b] {
         let of_stack = found.iter().filter(|row| row.stack == stack);
         assert_eq!(of_stack.map(|row| row.weight).sum::<i128>(), totals.of(stack).weight);
@@ -152,14 +150,13 @@ proptest! {
                 *holder = Some(size);
             }
         }
-        let snapshot = recording.finish();
-        let timeline = &snapshot.timelines[0];
-        let last = steps.len() as u32;
+        let recording = first(recording.finish());
+            let last = steps.len() as u32;
         let (from, to) = (a.min(b).min(last), a.max(b).min(last));
-        let sum = |measure| totals(&snapshot, measure);
+        let sum = |measure| totals(&recording, measure);
 
         for m in [from, to] {
-            prop_assert_eq!(sum(live(m)).all.weight, i128::from(timeline.active.at(Moment(m))));
+            prop_assert_eq!(sum(live(m)).all.weight, i128::from(recording.active.at(Moment(m))));
         }
         let (range_from, range_to) = (Moment(from), Moment(to));
         let grown = sum(Measure::Grown { from: range_from, to: range_to });
@@ -171,13 +168,13 @@ proptest! {
             prop_assert_eq!(shrunk.of(stack).weight, (-change).max(0));
         }
         // Every moment counts once for each byte that is live then.
-        let area: i128 = (from..to).map(|m| i128::from(timeline.active.at(Moment(m)))).sum();
+        let area: i128 = (from..to).map(|m| i128::from(recording.active.at(Moment(m)))).sum();
         prop_assert_eq!(sum(by_time(from, to)).all.weight, area);
         let allocated = sum(Measure::Allocated { after: Moment(from), until: Moment(to) });
-        let by_event: i128 = timeline.events.indices()
+        let by_event: i128 = recording.events.indices()
             .filter(|ix| (from..to).contains(&ix.0))
-            .filter(|&ix| timeline.events.action(ix) == oomscope_model::Action::Alloc)
-            .map(|ix| i128::from(timeline.events.size(ix)))
+            .filter(|&ix| recording.events.action(ix) == oomscope_model::Action::Alloc)
+            .map(|ix| i128::from(recording.events.size(ix)))
             .sum();
         prop_assert_eq!(allocated.all.weight, by_event);
         let by_stack: i128 = allocated.stacks.iter().map(|row| row.totals.weight).sum();

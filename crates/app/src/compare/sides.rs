@@ -73,7 +73,6 @@ impl ComparedSide {
 
     /// The side with its categories.
     pub(super) fn with<'a>(&'a self, attribution: &'a Attribution) -> Side<'a> {
-        let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
-        Side { snapshot, timeline, attribution, moment: self.moment }
+        Side { recording: &self.recording, attribution, moment: self.moment }
     }
 }

@@ -149,7 +149,7 @@ fn purpose(
         ("Known by", format!("{} · rule {}", basis.explains(), verdict.rule.rule().id)),
     ];
     if verdict.rule != RuleId::Nothing {
-        let text = report::because_text(recording.snapshot(), recording, allocation, because);
+        let text = report::because_text(recording, allocation, because);
         rows.push(("Because", text));
     }
     let position = found.phases.position_at(allocation.start);

@@ -28,10 +28,8 @@ impl AttributionCell {
 
     /// The attribution. The first call takes its time, so it is not for the window's thread.
     pub(crate) fn get(&self) -> Arc<Attribution> {
-        let snapshot = self.recording.snapshot();
-        let facts = || Facts::of(snapshot, &self.rules);
-        let find =
-            || Arc::new(Attribution::of_device(self.facts.get_or_init(facts), snapshot, &self.recording));
+        let facts = || Facts::of(self.recording.snapshot(), &self.rules);
+        let find = || Arc::new(Attribution::of_device(self.facts.get_or_init(facts), &self.recording));
         Arc::clone(self.found.get_or_init(find))
     }
 }

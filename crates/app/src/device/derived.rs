@@ -64,7 +64,7 @@ impl Derived {
         Self {
             figures: Figures::new(recording),
             curves: Curves::new(recording),
-            lanes: lanes(recording.snapshot(), recording),
+            lanes: lanes(recording),
             filtering: Filtering::new(recording.clone(), attributing.cell(), setup.mode),
             work_mode: setup.mode,
             diagnosing: Diagnosing::new(recording.clone(), attributing.cell()),

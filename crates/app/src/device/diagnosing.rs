@@ -32,10 +32,9 @@ impl Task for DiagnoseTask {
     type Response = Result<Arc<DeviceReport>, String>;
 
     fn run(&self, request: &DiagnosisRequest) -> Self::Response {
-        let snapshot = self.recording.snapshot();
-        let diagnosis = diagnose(snapshot, &self.recording, &self.attribution.get(), *request);
+        let diagnosis = diagnose(&self.recording, &self.attribution.get(), *request);
         let diagnosis = diagnosis.map_err(|error| error.to_string())?;
-        let code = CodeSites::new(snapshot);
+        let code = CodeSites::new(self.recording.snapshot());
         let site_stacks = diagnosis.findings.iter().map(|finding| site_stacks(&code, finding)).collect();
         Ok(Arc::new(DeviceReport { diagnosis, site_stacks }))
     }

@@ -243,7 +243,7 @@ impl Task for FilterTask {
                 FilterResponse::Peak
             }
             FilterRequest::Vocabulary => {
-                FilterResponse::Vocabulary(Arc::new(Vocabulary::new(self.recording.snapshot(), timeline)))
+                FilterResponse::Vocabulary(Arc::new(Vocabulary::new(&self.recording)))
             }
         }
     }
@@ -255,12 +255,11 @@ impl FilterTask {
         if let Some((_, prepared)) = known.as_ref().filter(|(known, _)| known == filter) {
             return Arc::clone(prepared);
         }
-        let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
         let prepared = if filter.needs_attribution() {
             let found = self.attribution.get();
-            Prepared::with_attribution(filter, snapshot, timeline, &found)
+            Prepared::with_attribution(filter, &self.recording, &found)
         } else {
-            Prepared::new(filter, snapshot, timeline, &UserRules::default())
+            Prepared::new(filter, &self.recording, &UserRules::default())
         };
         let prepared = Arc::new(prepared);
         *known = Some((filter.clone(), Arc::clone(&prepared)));

@@ -34,8 +34,7 @@ impl Task for PredictingTask {
 
     fn run(&self, request: &PredictingRequest) -> Option<Arc<Predictions>> {
         let (recording, attribution) = (&self.recording, &self.attribution);
-        predict_all(recording.snapshot(), recording.timeline(), attribution, request.capacity_bytes)
-            .map(Arc::new)
+        predict_all(recording, attribution, request.capacity_bytes).map(Arc::new)
     }
 }
 

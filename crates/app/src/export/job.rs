@@ -140,8 +140,7 @@ impl ExportJob {
         let spec = &self.spec;
         let verdict = spec.verdict.clone().or_else(|| {
             let request = DiagnosisRequest { at: None, ..self.diagnosis_request };
-            let (snapshot, timeline) = (spec.recording.snapshot(), spec.recording.timeline());
-            let workload = Workload::of(Run { snapshot, timeline, attribution: &attribution });
+            let workload = Workload::of(Run { recording: &spec.recording, attribution: &attribution });
             let found = diagnose_workload(&workload, request).ok()?;
             let verdict = found.verdict()?;
             let capacity = self.diagnosis_request.device_memory;
@@ -156,12 +155,10 @@ impl ExportJob {
         let PictureSpec { recording, name, .. } = &self.spec;
         let redacted = self.order.redacts;
         let name = if redacted { units::basename(name) } else { name };
-        let snapshot = recording.snapshot();
         enter(watch, "Finding out what memory is for")?;
         let attribution = self.attribution.get();
         enter(watch, "Finding the verdict")?;
-        let timeline = recording.timeline();
-        let workload = Workload::of(Run { snapshot, timeline, attribution: &attribution });
+        let workload = Workload::of(Run { recording, attribution: &attribution });
         let diagnosis = diagnose_workload(&workload, self.diagnosis_request);
         let diagnosis = diagnosis.map_err(|error| Stopped::because(&error))?;
         let moment = diagnosis.at.moment;
@@ -175,11 +172,10 @@ impl ExportJob {
             report_parts(PageSubject { recording, attribution, future, moment, name, redacts: redacted })
                 .map_err(|error| Stopped::because(&error))?;
         enter(watch, "Putting the page together")?;
-        let modules = module_table(snapshot, recording, attribution, moment);
+        let modules = module_table(recording, attribution, moment);
         let input = ReportInput {
             name,
-            snapshot,
-            timeline: recording,
+            recording,
             diagnosis: &diagnosis,
             remedies: remedies.as_ref(),
             modules: Some(&modules),

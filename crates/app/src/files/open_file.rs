@@ -130,7 +130,7 @@ impl OpenFile {
         let main = snapshot.main_timeline()?.device;
         let device = self.devices.iter().find(|device| device.recording.device == main)?;
         let verdict = device.derived.verdict()?;
-        Some(Glance::new(snapshot, &device.recording, &verdict.title, verdict.severity))
+        Some(Glance::new(&device.recording, &verdict.title, verdict.severity))
     }
 
     /// The device that is shown.
@@ -139,7 +139,7 @@ impl OpenFile {
     }
 }
 
-fn notices(snapshot: &Snapshot) -> Vec<String> {
+fn notices(snapshot: &Arc<Snapshot>) -> Vec<String> {
     let mut notices = Vec::new();
     if let Some(damage) = &snapshot.damage {
         let (offset, reason) = (units::count(damage.offset), units::printable(&damage.reason));
@@ -147,7 +147,7 @@ fn notices(snapshot: &Snapshot) -> Vec<String> {
             "The file is damaged at byte {offset} ({reason}). What is whole before it is shown."
         ));
     }
-    let faults = device_lines(snapshot, &snapshot.timelines).into_iter().filter(|(why, _)| why.is_fault());
+    let faults = device_lines(snapshot).into_iter().filter(|(why, _)| why.is_fault());
     notices.extend(faults.map(|(_, line)| format!("{line}.")));
     if !snapshot.timelines.is_empty() && snapshot.timelines.iter().all(|timeline| timeline.events.is_empty())
     {

@@ -40,9 +40,8 @@ impl Task for HolesTask {
     type Response = Arc<[HolesAt]>;
 
     fn run(&self, moments: &Arc<[Moment]>) -> Arc<[HolesAt]> {
-        let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
-        let index = self.index.get_or_init(|| SegmentIndex::new(snapshot, timeline));
-        holes_at(index, timeline, moments).into()
+        let index = self.index.get_or_init(|| SegmentIndex::new(&self.recording));
+        holes_at(index, &self.recording, moments).into()
     }
 }
 

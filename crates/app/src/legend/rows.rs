@@ -140,7 +140,7 @@ mod tests {
         let path = crate::tests::sample("gpt_oom_forward.pickle");
         let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
         let recording = Recording::all(&snapshot).next().expect("a device");
-        let attribution = Arc::new(Attribution::of(&snapshot, &recording, &UserRules::default()));
+        let attribution = Arc::new(Attribution::of(&recording, &UserRules::default()));
         for by in [ColorBy::Category, ColorBy::Size, ColorBy::Pool, ColorBy::Stack] {
             let stacks = Arc::new(BandColors::new(&snapshot, &Palette::DARK));
             let coloring = Coloring::new(by, &recording, stacks, &Palette::DARK);

@@ -56,10 +56,9 @@ impl Task for PredictTask {
 
 impl PredictTask {
     fn predicted(&self, request: &RemediesRequest, progress: Progress<'_>) -> Arc<RemediesResponse> {
-        let snapshot = self.recording.snapshot();
-        let subject = self.subject.get_or_init(|| Subject::new(snapshot, &self.recording));
+        let subject = self.subject.get_or_init(|| Subject::new(&self.recording));
         let capacity = request.capacity_bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
-        let run = Run { snapshot, timeline: self.recording.timeline(), attribution: &self.attribution };
+        let run = Run { recording: &self.recording, attribution: &self.attribution };
         let workload = Workload::of(run);
         let predictions = Scene::with_whole_step(&workload, subject, capacity, |scene| {
             predict(scene, &Wish::default(), progress)

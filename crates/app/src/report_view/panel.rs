@@ -97,8 +97,7 @@ fn markdown(
 ) -> String {
     report_markdown(&Document::new(&ReportInput {
         name,
-        snapshot: recording.snapshot(),
-        timeline: recording,
+        recording,
         diagnosis: &report.diagnosis,
         remedies,
         modules: None,

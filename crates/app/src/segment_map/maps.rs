@@ -88,7 +88,7 @@ impl Task for MapTask {
 
 impl Common {
     fn new(recording: &Recording) -> Self {
-        let index = SegmentIndex::new(recording.snapshot(), recording);
+        let index = SegmentIndex::new(recording);
         let (at, reserved) = recording.reserved.peak();
         // Recordings without segments still have blocks.
         let fullest = if 0 < reserved { at } else { recording.active.peak().0 };

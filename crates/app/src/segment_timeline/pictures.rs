@@ -99,7 +99,7 @@ impl Task for Painter {
         let timeline = self.recording.timeline();
         let KnownRows { rows, .. } = &**self.rows.get_or_init(|| {
             let rows = SegmentRows::build(timeline);
-            let sites = RowSites::new(self.recording.snapshot(), timeline, &rows);
+            let sites = RowSites::new(&self.recording, &rows);
             Arc::new(KnownRows { rows, sites })
         });
         let request = request.as_ref()?;

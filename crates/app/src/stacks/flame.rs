@@ -100,7 +100,7 @@ impl Content for Allocated<'_> {
         let frame = self.graph.names.get(self.graph.tree.frame(node)).frame;
         (node != NodeIx::ROOT).then(|| Thing::Frame {
             path: self.graph.path(node).into(),
-            frame: frame.map(|frame| site_frame(self.shown.snapshot, frame)),
+            frame: frame.map(|frame| site_frame(self.shown.recording.snapshot(), frame)),
             stack: self.facts(node).heaviest,
         })
     }
@@ -146,12 +146,12 @@ fn node_ui(ui: &mut egui::Ui, shown: &Shown<'_>, node: NodeIx, weight: i128, fac
     } else {
         let name = weighed.names.frames.get(weighed.tree.frame(node));
         ui.label(theme::strong(weighed.tree.label(&weighed.names.frames, node), 13.0));
-        let code = name.frame.and_then(|frame| code(shown.snapshot, frame));
+        let code = name.frame.and_then(|frame| code(shown.recording.snapshot(), frame));
         code.map(|code| ui.add(egui::Label::new(egui::RichText::new(code).monospace()).wrap()));
     }
     figures_ui(ui, shown, weight, &facts.totals);
     // Colours of stacks have no names.
-    if !shown.weighed.coloring.keys(shown.timeline).is_empty() {
+    if !shown.weighed.coloring.keys(shown.recording).is_empty() {
         ui.label(colors_text(shown, facts));
     }
 }
@@ -162,7 +162,7 @@ fn colors_text(shown: &Shown<'_>, facts: &SiteText) -> String {
     const MAX_NAMED: usize = 3;
     let coloring = &shown.weighed.coloring;
     let all: i128 = facts.colors.iter().fold(0, |sum, &(_, weight)| sum.saturating_add(weight));
-    let name = |class| coloring.class_label(class, shown.timeline);
+    let name = |class| coloring.class_label(class, shown.recording);
     match &*facts.colors {
         [] => String::new(),
         [(class, _)] => name(*class),

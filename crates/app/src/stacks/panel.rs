@@ -66,8 +66,7 @@ pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let summary = measure_text(weighed.request.measure, &weighed.totals.all, recording, is_filtered);
     let shown = Shown {
         summary: &summary,
-        snapshot: recording.snapshot(),
-        timeline: recording.timeline(),
+        recording,
         weighed: &weighed,
         found: found.as_deref(),
         zoom: weighed.tree.find(state.controls.zoom.iter().copied()),

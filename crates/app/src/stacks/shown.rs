@@ -2,7 +2,7 @@
 
 use super::weighing::Weighed;
 use oomscope_analysis::{Clock, NodeIx, Totals};
-use oomscope_model::{Snapshot, StackId, Timeline};
+use oomscope_model::{Recording, StackId};
 use oomscope_units as units;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,8 +21,7 @@ pub(crate) struct Found {
 pub(crate) struct Shown<'a> {
     /// The measure and its total, in a sentence.
     pub(crate) summary: &'a str,
-    pub(crate) snapshot: &'a Snapshot,
-    pub(crate) timeline: &'a Timeline,
+    pub(crate) recording: &'a Recording,
     pub(crate) weighed: &'a Arc<Weighed>,
     pub(crate) found: Option<&'a Found>,
     /// The node that fills the width of the graph.

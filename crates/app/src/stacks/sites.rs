@@ -156,7 +156,7 @@ impl ListRows for Sites<'_> {
             LIFETIME => TableCell::plain(lifetime_text(weighed.names.clock, totals)),
             _ => {
                 let name = weighed.names.frames.get(row.site);
-                let code = name.frame.and_then(|frame| code(self.shown.snapshot, frame));
+                let code = name.frame.and_then(|frame| code(self.shown.recording.snapshot(), frame));
                 let text = code.map_or_else(|| name.label.clone(), |code| format!("{}: {code}", name.label));
                 if name.is_internal { TableCell::muted(&text) } else { TableCell::plain(&text) }
             }
@@ -177,7 +177,7 @@ impl ListRows for Sites<'_> {
         let row = self.rows.get(row)?;
         let weighed = self.shown.weighed;
         if column == SITE {
-            return cells::stack_hint(self.shown.snapshot, row.stack);
+            return cells::stack_hint(self.shown.recording.snapshot(), row.stack);
         }
         let share = share_text(row.totals.weight, weighed.totals.all.weight);
         let stacks = units::counted(row.stacks, "stack");

@@ -202,10 +202,9 @@ impl Task for WeighTask {
         let start = Instant::now();
         let kept = request.kept.as_deref();
         let keep = |id| kept.is_none_or(|kept| kept.contains(id));
-        let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
-        let totals = stack_totals(snapshot, timeline, names.clock, request.measure, keep);
-        let class = |id| coloring.class_of(timeline, id).0;
-        let classes = class_weights(snapshot, timeline, names.clock, request.measure, keep, class);
+        let totals = stack_totals(&self.recording, names.clock, request.measure, keep);
+        let class = |id| coloring.class_of(&self.recording, id).0;
+        let classes = class_weights(&self.recording, names.clock, request.measure, keep, class);
         let colors = NodeColors::new(&tree, &classes, coloring);
         let weights = tree.inclusive(totals.weights());
         let sites = names.sites.rows(&totals, |_| true);

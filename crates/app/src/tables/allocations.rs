@@ -154,7 +154,7 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State, listed: Optio
             let rows = AllocationRows::new(ctx.recording, ctx.at, ids, state.order.is_descending, None);
             csv_copy::ui(ui, &mut state.copied, ids.len(), 0, "the top", |out, range| {
                 let ids = range.filter_map(|row| rows.id(row));
-                report::allocations_csv(out, ctx.recording.snapshot(), ctx.recording, ctx.at.cursor, ids)
+                report::allocations_csv(out, ctx.recording, ctx.at.cursor, ids)
             });
         });
     });

@@ -72,15 +72,15 @@ impl Task for SearchTask {
     type Response = Found;
 
     fn run(&self, SearchRequest { query, filter }: &SearchRequest) -> Found {
-        let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
+        let recording = &self.recording;
         let of_filter =
-            filter.as_ref().map(|filter| Arc::new(EventSet::of_allocations(timeline, filter.iter())));
+            filter.as_ref().map(|filter| Arc::new(EventSet::of_allocations(recording, filter.iter())));
         let search = if query.needs_attribution() {
-            EventSearch::with_phases(query, snapshot, timeline, &self.attribution.get().phases)
+            EventSearch::with_phases(query, recording, &self.attribution.get().phases)
         } else {
-            EventSearch::new(query, snapshot, timeline)
+            EventSearch::new(query, recording)
         };
-        let matches = Arc::new(search.matches(timeline, of_filter.as_deref()));
+        let matches = Arc::new(search.matches(recording, of_filter.as_deref()));
         Found { matches, notes: search.notes().into(), of_filter }
     }
 }
@@ -229,7 +229,7 @@ fn copy_ui(
     let from = at.cursor.event().map_or(0, |event| rows.row_of(event));
     csv_copy::ui(ui, note, rows.count(), from, "the cursor", |out, range| {
         let events = range.filter_map(|row| rows.event(row));
-        report::events_csv(out, recording.snapshot(), recording, events)
+        report::events_csv(out, recording, events)
     });
 }
 

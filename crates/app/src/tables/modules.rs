@@ -64,7 +64,7 @@ impl Task for TableTask {
     type Response = Arc<ModuleTable>;
 
     fn run(&self, (attribution, moment): &Self::Request) -> Arc<ModuleTable> {
-        Arc::new(module_table(self.0.snapshot(), &self.0, attribution, *moment))
+        Arc::new(module_table(&self.0, attribution, *moment))
     }
 }
 

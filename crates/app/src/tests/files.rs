@@ -5,6 +5,7 @@ use crate::device::Selection;
 use crate::files::glances::Glances;
 use crate::screenshots::Camera;
 use oomscope_analysis::device_stats;
+use oomscope_fixtures::first;
 use oomscope_snapshot::load::{Input, Progress, load};
 use oomscope_units as units;
 
@@ -139,7 +140,7 @@ fn a_file_can_be_seen_while_it_is_read() {
     let stats = {
         let snapshot = load(&Input::File(sample("kv_cache_oom.pickle")), &Progress::default());
         let snapshot = snapshot.expect("the sample loads");
-        device_stats(&snapshot, &snapshot.timelines[0])
+        device_stats(&first(snapshot))
     };
     for theme in [Theme::Dark, Theme::Light] {
         let camera = Camera::default();

@@ -36,7 +36,7 @@ fn show(harness: &mut Harness<'static, App>) {
 fn truth(harness: &mut Harness<'static, App>) -> (Figures, Option<RequestFit>) {
     let device = device(harness);
     let (recording, cursor) = (&device.recording, device.at.cursor);
-    let index = SegmentIndex::new(recording.snapshot(), recording);
+    let index = SegmentIndex::new(recording);
     let state = index.at(recording, cursor);
     let oom = recording.ooms.iter().find(|oom| Moment::after(oom.event) == cursor);
     (state.total, oom.map(|oom| state.fit(&index, recording, oom)))

@@ -15,8 +15,8 @@ use oomscope_draw::segment_map::{
 };
 use oomscope_draw::{Palette, Rgb};
 use oomscope_model::{
-    Anchor, Block, DeviceId, EventTable, Moment, Segment, SegmentTable, Snapshot, StackId, Timeline,
-    TimelineInput,
+    Anchor, Block, DeviceId, EventTable, Moment, Recording, Segment, SegmentTable, Snapshot, StackId,
+    Timeline, TimelineInput,
 };
 use oomscope_simulator::LaidSegment;
 use oomscope_units as units;
@@ -76,7 +76,8 @@ pub(super) fn state_of(laid: &[LaidSegment]) -> SegmentState {
         segments: table,
         anchor: Anchor::EndState,
     });
-    SegmentIndex::new(&snapshot, &timeline).at(&timeline, Moment::START)
+    let recording = Recording::only(snapshot, timeline);
+    SegmentIndex::new(&recording).at(&recording, Moment::START)
 }
 
 /// The latest map. The key is the state, its place, and true for the dark theme.
@@ -173,19 +174,19 @@ fn part_text(part: &Part) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oomscope_fixtures::first;
     use oomscope_simulator::Subject;
     use oomscope_snapshot::load::{Input, Progress, load};
 
     #[test]
     fn a_faithful_simulation_has_the_map_of_the_recording() {
         let path = crate::tests::sample("frag_oom.pickle");
-        let snapshot = load(&Input::File(path), &Progress::default()).expect("a sample");
-        let timeline = snapshot.main_timeline().expect("a device");
-        let subject = Subject::new(&snapshot, timeline);
-        let end = Moment(timeline.events.len() as u32);
+        let recording = first(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let subject = Subject::new(&recording);
+        let end = Moment(recording.events.len() as u32);
         let laid = subject.layout_at(subject.recorded_settings(), &subject.device(), end);
         let simulated = state_of(&laid);
-        let recorded = SegmentIndex::new(&snapshot, timeline).at(timeline, end);
+        let recorded = SegmentIndex::new(&recording).at(&recording, end);
         assert_eq!(simulated.total, recorded.total);
         let places = |state: &SegmentState| {
             state

@@ -56,8 +56,7 @@ pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
 impl State {
     fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
         let recorded = ctx.recording;
-        let recorded =
-            self.recorded.get_or_insert_with(|| Settings::in_effect(recorded.snapshot(), recorded));
+        let recorded = self.recorded.get_or_insert_with(|| Settings::in_effect(recorded));
         let controls = self.controls.get_or_insert_with(|| Controls::new(recorded.clone()));
         let limit = self.background.latest().and_then(|answer| answer.limit_bytes);
         controls.ui(ui, recorded, limit);

@@ -88,17 +88,13 @@ impl SimulateTask {
 
     /// The recording, with what is projected.
     fn timeline(&self) -> &Timeline {
-        self.requests()
-            .projection
-            .as_ref()
-            .map_or(self.recording.timeline(), |projection| &projection.timeline)
+        self.requests().projection.as_ref().map_or(&self.recording, |projection| &projection.recording)
     }
 
     fn requests(&self) -> &Whole {
         self.whole.get_or_init(|| {
-            let (snapshot, timeline) = (self.recording.snapshot(), self.recording.timeline());
-            let recorded = Subject::new(snapshot, timeline);
-            let run = Run { snapshot, timeline, attribution: &self.attribution };
+            let recorded = Subject::new(&self.recording);
+            let run = Run { recording: &self.recording, attribution: &self.attribution };
             let projection = Projection::of_run(run);
             let recorded_oom = recorded.recorded_oom();
             let subject = match &projection {

@@ -108,9 +108,9 @@ struct Allocated {
 fn made_stacks(case: &Case<'_>) -> Vec<(StackId, i64)> {
     let first = case.repetitions.start(0).map_or(Moment::START, |event| Moment(event.0));
     let mut by_stack: HashMap<StackId, i64> = HashMap::default();
-    for id in case.timeline.lifetimes.started_between(first, case.moment) {
-        let sum = by_stack.entry(case.timeline.stack(id)).or_default();
-        *sum = sum.saturating_add(case.timeline.size(id));
+    for id in case.recording.lifetimes.started_between(first, case.moment) {
+        let sum = by_stack.entry(case.recording.stack(id)).or_default();
+        *sum = sum.saturating_add(case.recording.size(id));
     }
     by_stack.into_iter().collect()
 }

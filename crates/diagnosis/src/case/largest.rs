@@ -10,7 +10,7 @@ pub(crate) fn largest_by_repetition(
     case: &Case<'_>,
     is_wanted: impl Fn(StackId) -> bool,
 ) -> HashMap<StackId, BTreeMap<usize, AllocId>> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let mut made: HashMap<StackId, BTreeMap<usize, AllocId>> = HashMap::default();
     for id in timeline.ids().filter(|&id| is_wanted(timeline.stack(id))) {
         let start = timeline.lifetimes.start(id);

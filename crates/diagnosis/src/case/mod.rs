@@ -26,7 +26,7 @@ use oomscope_analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use oomscope_analysis::{
     At, Attribution, Basis, Category, CategoryBytes, MomentError, Phase, Phases, live_at,
 };
-use oomscope_model::{AllocId, Allocation, EventIx, Moment, OomEvent, Snapshot, Timeline};
+use oomscope_model::{AllocId, Allocation, EventIx, Moment, OomEvent, Recording};
 use oomscope_program::share::WORTH;
 use oomscope_program::{Run, Sizes, Workload};
 use oomscope_simulator::{ExpandableSegments, Settings};
@@ -48,10 +48,8 @@ pub struct DiagnosisRequest {
 /// One device at one moment.
 #[derive(Debug)]
 pub(super) struct Case<'a> {
-    /// The file.
-    pub(super) snapshot: &'a Snapshot,
     /// The device.
-    pub(super) timeline: &'a Timeline,
+    pub(super) recording: &'a Recording,
     /// What the program does.
     pub(super) workload: &'a Workload<'a>,
     /// The moment.
@@ -85,34 +83,34 @@ impl<'a> Case<'a> {
     /// # Errors
     /// If the moment does not exist.
     pub(super) fn new(workload: &'a Workload<'a>, request: DiagnosisRequest) -> Result<Self, MomentError> {
-        let Run { snapshot, timeline, attribution } = workload.computation.run;
-        let moment = request.at.unwrap_or_else(|| At::oom_or_peak(timeline)).moment(timeline)?;
-        let index = SegmentIndex::new(snapshot, timeline);
-        let state = index.at(timeline, moment);
-        let oom = timeline.ooms.iter().find(|oom| Moment::after(oom.event) == moment);
-        let shortage = oom.map(|&oom: &OomEvent| Shortage::new(snapshot, timeline, &index, &state, oom));
+        let Run { recording, attribution } = workload.computation.run;
+        let snapshot = recording.snapshot();
+        let moment = request.at.unwrap_or_else(|| At::oom_or_peak(recording)).moment(recording)?;
+        let index = SegmentIndex::new(recording);
+        let state = index.at(recording, moment);
+        let oom = recording.ooms.iter().find(|oom| Moment::after(oom.event) == moment);
+        let shortage = oom.map(|&oom: &OomEvent| Shortage::new(recording, &index, &state, oom));
         // The text of another failure may be of another device.
         let is_about =
             |of: &Shortage, message: &OomMessage| message.is_about(of.oom.requested, of.reserved_bytes);
         let about =
             request.message.filter(|message| shortage.as_ref().is_some_and(|of| is_about(of, message)));
         let stated = about.and_then(|message| message.capacity_bytes);
-        let live = live_at(timeline, moment);
+        let live = live_at(recording, moment);
         let by_category = attribution.categories.bytes_of(live.iter().map(|a| (a.id, a.size)));
         Ok(Self {
-            snapshot,
-            timeline,
+            recording,
             workload,
             moment,
             words: Words::of(snapshot.accelerator()),
-            device_memory: request.device_memory.or(stated).or(snapshot.device_memory(timeline.device)),
+            device_memory: request.device_memory.or(stated).or(snapshot.device_memory(recording.device)),
             message: request.message,
             code: CodeSites::new(snapshot),
             live_bytes: live.iter().fold(0, |sum, a| sum.saturating_add(a.size)),
             live,
             state,
             shortage,
-            repetitions: Repetitions::of(timeline, &attribution.phases),
+            repetitions: Repetitions::of(recording, &attribution.phases),
             attribution,
             by_category,
         })
@@ -126,17 +124,17 @@ impl<'a> Case<'a> {
     /// Whether allocations of one size count as made by the same code: nothing has a stack, but torch announced the
     /// steps that separate iterations.
     pub(super) fn goes_by_size(&self) -> bool {
-        self.snapshot.frames.is_empty() && self.phases().has_announced_steps()
+        self.recording.snapshot().frames.is_empty() && self.phases().has_announced_steps()
     }
 
     /// Whether expandable segments are in effect, and so whether they may be advised.
     pub(super) fn expandable_segments(&self) -> ExpandableSegments {
-        ExpandableSegments::of(self.snapshot, self.timeline)
+        ExpandableSegments::of(self.recording)
     }
 
     /// The allocator's settings, as far as they are in effect.
     pub(super) fn settings(&self) -> Settings {
-        Settings::in_effect(self.snapshot, self.timeline)
+        Settings::in_effect(self.recording)
     }
 
     /// What an allocation is for.
@@ -251,19 +249,19 @@ impl<'a> Case<'a> {
 
     /// Whether allocations were recorded, not only the state at the end.
     pub(super) fn has_history(&self) -> bool {
-        self.timeline.has_history()
+        self.recording.has_history()
     }
 
     /// Whether a good part of the memory is older than the first event: less is what a program sets up before anybody can record.
     pub(super) fn starts_late(&self) -> bool {
-        let timeline = self.timeline;
+        let timeline = self.recording.timeline();
         let before = timeline.active.at(Moment::START);
         self.has_history() && WORTH.is_reached(before, timeline.active.peak().1)
     }
 
     /// Whether the file does not tell what was in use and reserved, since its parts cannot all be true.
     pub(super) fn is_contradictory(&self) -> bool {
-        let trust = self.timeline.trust;
+        let trust = self.recording.trust;
         trust.in_use.and(trust.reserved).is_unknown()
     }
 
@@ -274,6 +272,6 @@ impl<'a> Case<'a> {
 
     /// The bytes of some allocations by stack, most first.
     pub(super) fn stacks_of(&self, ids: impl IntoIterator<Item = AllocId>) -> Vec<StackBytes> {
-        by_stack(ids.into_iter().map(|id| (self.timeline.stack(id), self.timeline.size(id))))
+        by_stack(ids.into_iter().map(|id| (self.recording.stack(id), self.recording.size(id))))
     }
 }

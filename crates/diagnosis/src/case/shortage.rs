@@ -3,7 +3,7 @@
 use super::where_free::{FreePiece, is_other_stream};
 use oomscope_analysis::segment_state::{Basis, OtherHoles, RequestFit, SegmentIndex, SegmentState};
 use oomscope_model::allocator_sizes::{mapped_size, segment_size};
-use oomscope_model::{OomEvent, Snapshot, Timeline};
+use oomscope_model::{OomEvent, Recording};
 use oomscope_simulator::{ExpandableSegments, Settings};
 
 /// The memory that there was, and that was needed, when a request failed.
@@ -42,17 +42,16 @@ pub(crate) struct Shortage {
 impl Shortage {
     /// Look at the state after an OOM.
     pub(crate) fn new(
-        snapshot: &Snapshot,
-        timeline: &Timeline,
+        recording: &Recording,
         index: &SegmentIndex,
         state: &SegmentState,
         oom: OomEvent,
     ) -> Self {
         let total = &state.total;
-        let settings = Settings::in_effect(snapshot, timeline);
-        let expands = ExpandableSegments::of(snapshot, timeline) == ExpandableSegments::InEffect;
+        let settings = Settings::in_effect(recording);
+        let expands = ExpandableSegments::of(recording) == ExpandableSegments::InEffect;
         let shared_segment = i64::try_from(settings.large_segment_bytes).unwrap_or(i64::MAX);
-        let fit = state.fit(index, timeline, &oom);
+        let fit = state.fit(index, recording, &oom);
         let needed_bytes = if expands {
             mapped_size(oom.requested, fit.extensible_bytes, shared_segment)
         } else {
@@ -72,7 +71,7 @@ impl Shortage {
             active_bytes: total.active_rounded_bytes(),
             awaiting_bytes: total.awaiting_rounded_bytes,
             hole_bytes: total.hole_bytes,
-            free_piece: FreePiece::of(timeline, state, &fit, oom.event),
+            free_piece: FreePiece::of(recording, state, &fit, oom.event),
             has_slack: state.basis != Basis::EndState,
             fit,
             is_complete: state.basis != Basis::TraceOnly,

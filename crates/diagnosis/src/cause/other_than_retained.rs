@@ -29,7 +29,7 @@ pub(crate) struct Pieces {
 /// torch that are written in C++, the pieces were made by as many repetitions.
 pub(crate) fn pieces(case: &Case<'_>, shortage: &Shortage) -> Option<Pieces> {
     let requested = shortage.oom.requested;
-    let event = case.timeline.events.get(shortage.oom.event);
+    let event = case.recording.events.get(shortage.oom.event);
     let is_seen = case.code.puts_together(event.stack);
     let is_piece =
         |a: &&Allocation| !matches!(case.category(a.id), Category::Parameter | Category::OptimizerState);
@@ -57,10 +57,10 @@ fn is_surpassed(case: &Case<'_>, shortage: &Shortage, retained: &Retained) -> bo
     let rise = |peak: i64, start: i64| peak.saturating_sub(start);
     let earlier = iterations.list.iter().take(at).map(|one| rise(one.peak_bytes, one.start_bytes)).max();
     let Some((this, earlier)) = iterations.list.get(at).zip(earlier) else { return false };
-    let is_new = |&&id: &&AllocId| Moment(this.start.0) < case.timeline.lifetimes.start(id);
+    let is_new = |&&id: &&AllocId| Moment(this.start.0) < case.recording.lifetimes.start(id);
     let new = retained.allocations.iter().filter(is_new);
-    let new = new.fold(0i64, |sum, &id| sum.saturating_add(case.timeline.size(id)));
-    let now = rise(case.timeline.active.at(case.moment), this.start_bytes);
+    let new = new.fold(0i64, |sum, &id| sum.saturating_add(case.recording.size(id)));
+    let now = rise(case.recording.active.at(case.moment), this.start_bytes);
     let needs = now.saturating_add(shortage.oom.requested).saturating_sub(new);
     retained.bytes < needs.saturating_sub(earlier)
 }

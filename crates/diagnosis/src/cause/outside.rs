@@ -44,7 +44,7 @@ pub(super) fn outside(case: &Case<'_>, shortage: &Shortage) -> Option<Outside> {
 
 /// Memory that PyTorch had reserved before, or could have, and that something else has taken since.
 fn earlier(case: &Case<'_>, available: i64) -> Option<Outside> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let (at, reserved) = timeline.reserved.peak_in(0..case.moment.index())?;
     let ooms = timeline.ooms.iter().filter(|oom| Moment::after(oom.event) < case.moment);
     let could = ooms.filter_map(|oom| {

@@ -88,7 +88,7 @@ fn waits_for_backward(case: &Case<'_>) -> bool {
 
 /// The scores of attention that is written out; `None` if they hold little.
 fn attention<'a>(case: &Case<'_>, live: &[&'a Allocation]) -> Option<Vec<&'a Allocation>> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let attention = case.workload.attention();
     let scores: HashSet<AllocId> = attention.iter().flat_map(|one| one.scores.iter().copied()).collect();
     let stacks: HashSet<StackId> = scores.iter().map(|&id| timeline.stack(id)).collect();

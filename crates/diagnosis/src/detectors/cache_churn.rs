@@ -45,7 +45,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 
 /// The runs of segments that went back to the driver until the moment.
 fn bursts(case: &Case<'_>) -> Vec<Burst> {
-    let events = &case.timeline.events;
+    let events = &case.recording.events;
     let mut bursts: Vec<Burst> = Vec::new();
     let mut open: Option<(EventIx, i64)> = None;
     for ix in events.indices().take(case.moment.index()) {
@@ -73,7 +73,7 @@ fn bursts(case: &Case<'_>) -> Vec<Burst> {
 
 /// Add the figures, lines and events of bursts.
 fn evidence(case: &Case<'_>, finding: &mut Finding, bursts: &[Burst]) {
-    let events = &case.timeline.events;
+    let events = &case.recording.events;
     let bytes = bursts.iter().map(|burst| burst.bytes).saturating_sum();
     let stacks = by_stack(bursts.iter().map(|burst| (events.stack(burst.first), burst.bytes)));
     let evidence = &mut finding.evidence;

@@ -24,7 +24,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 
 /// A graph that the call of a model keeps which runs at the moment, although no backward pass will follow.
 fn running(case: &Case<'_>) -> Option<Finding> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let before = |call: &&ModelCall| Moment::after(call.event) <= case.moment;
     let call = case.phases().calls.iter().rfind(before).filter(|call| !call.trains)?;
     if case.phases().phase_at(case.moment) != Phase::Eval {
@@ -67,7 +67,7 @@ fn running(case: &Case<'_>) -> Option<Finding> {
 
 /// A graph that the last evaluation kept.
 fn evaluation(case: &Case<'_>) -> Option<Finding> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let (start, end) = last_evaluation(case)?;
     let is_made =
         |&id: &AllocId| start < timeline.lifetimes.start(id) && case.category(id) == Category::Activation;
@@ -107,7 +107,7 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
     }
     // An evaluation that loads data in between is several phases.
     let is_older = |id: AllocId| {
-        let start = case.timeline.lifetimes.start(id);
+        let start = case.recording.lifetimes.start(id);
         start <= Moment(since.0) && phases.phase_at(start) != Phase::Eval
     };
     let of = |category| case.live_of(category).filter(|a| is_older(a.id)).collect::<Vec<_>>();

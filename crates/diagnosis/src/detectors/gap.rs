@@ -19,7 +19,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     // The first iteration warms up, so the second is compared.
     let (Some(&first), Some(&last)) = (gaps.get(1), gaps.last()) else { return Vec::new() };
     let grown = last.1.saturating_sub(first.1);
-    let reserved = case.timeline.reserved.at(last.0);
+    let reserved = case.recording.reserved.at(last.0);
     if gaps.len() <= SEVERAL || !NOTABLE.is_reached(grown, reserved) {
         return Vec::new();
     }
@@ -45,7 +45,7 @@ fn gaps(case: &Case<'_>) -> Vec<Gap> {
     let list = &case.phases().iterations.list;
     let over = list.iter().take_while(|iteration| iteration.peak <= case.moment);
     over.map(|iteration| {
-        let reserved = case.timeline.reserved.at(iteration.peak);
+        let reserved = case.recording.reserved.at(iteration.peak);
         (iteration.peak, reserved.saturating_sub(iteration.peak_bytes))
     })
     .collect()

@@ -12,9 +12,9 @@ const MIN_BYTES: i64 = 1 << 30;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
-    let Some(host) = case.snapshot.timeline(DeviceId::HOST) else { return Vec::new() };
+    let Some(host) = case.recording.snapshot().timeline(DeviceId::HOST) else { return Vec::new() };
     let (_, reserved) = host.reserved.peak();
-    if case.timeline.device == DeviceId::HOST || reserved < MIN_BYTES {
+    if case.recording.device == DeviceId::HOST || reserved < MIN_BYTES {
         return Vec::new();
     }
     let title = say!("{} of host memory were pinned", figure::bytes(reserved));

@@ -16,7 +16,7 @@ const MAX_VERSION: usize = 32;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
-    let ignored = Settings::ignored(case.snapshot, case.timeline);
+    let ignored = Settings::ignored(case.recording);
     ignored.into_iter().map(|ignored| described(case, ignored)).collect()
 }
 
@@ -24,7 +24,7 @@ fn described(case: &Case<'_>, ignored: Ignored) -> Finding {
     let severity = if case.is_oom() { Severity::Warning } else { Severity::Info };
     let title = say!("{} was asked for and is not in effect", ignored.name);
     let mut finding = Finding::new(FindingId::SettingNotInEffect, severity, title);
-    finding.because(reason(case.snapshot, ignored));
+    finding.because(reason(case.recording.snapshot(), ignored));
     if ignored.name == "expandable_segments" {
         finding.advise("Look in the log for torch's warning \"expandable_segments not supported on this platform\": where it was built without them, the setting changes nothing.");
     } else {

@@ -130,7 +130,7 @@ fn latest_other_call(
 
 /// The steps of each path, as far as they allocate, by the events of their first allocations.
 fn steps(case: &Case<'_>) -> HashMap<Vec<FrameKey>, Vec<EventIx>> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let phases = &case.phases().phases;
     let mut by_stack: HashMap<StackId, Option<Vec<FrameKey>>> = HashMap::default();
     let mut steps: HashMap<Vec<FrameKey>, Vec<(usize, EventIx)>> = HashMap::default();

@@ -47,9 +47,9 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 
 /// The other devices that can be seen at the time of a failure.
 fn others<'a>(case: &Case<'a>, oom: &OomEvent) -> Vec<Other<'a>> {
-    let time_us = case.timeline.events.time_us(oom.event);
-    let all = case.snapshot.timelines.iter();
-    let others = all.filter(|other| other.device != case.timeline.device && other.device != DeviceId::HOST);
+    let time_us = case.recording.events.time_us(oom.event);
+    let all = case.recording.snapshot().timelines.iter();
+    let others = all.filter(|other| other.device != case.recording.device && other.device != DeviceId::HOST);
     others
         .filter_map(|timeline| {
             let at = moment(timeline, time_us)?;
@@ -69,7 +69,7 @@ fn moment(timeline: &Timeline, time_us: Option<i64>) -> Option<Moment> {
 }
 
 fn title(others: &[Other<'_>], case: &Case<'_>) -> Sentence {
-    let this = name(case.timeline.device.to_string());
+    let this = name(case.recording.device.to_string());
     if let [other] = others {
         let device = name(capitalised(&other.timeline.device.to_string()));
         return say!(

@@ -72,8 +72,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 
 /// The own lines that made inputs at any time.
 fn input_lines(case: &Case<'_>) -> BTreeSet<FrameKey> {
-    let timeline = case.timeline;
-    let mut makes_inputs = vec![false; case.snapshot.stacks.len()];
+    let timeline = case.recording.timeline();
+    let mut makes_inputs = vec![false; case.recording.snapshot().stacks.len()];
     for id in timeline.ids().filter(|&id| case.category(id) == Category::Input) {
         makes_inputs[timeline.stack(id).index()] = true;
     }

@@ -51,7 +51,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     };
     let live: Vec<&Allocation> = case.live.iter().filter(is_square).collect();
     let failed = case.shortage.as_ref().map(|shortage| {
-        let stack = case.timeline.events.stack(shortage.oom.event);
+        let stack = case.recording.events.stack(shortage.oom.event);
         if stack != StackId::EMPTY && squares(shortage.oom.requested, stack) {
             shortage.oom.requested
         } else {
@@ -125,18 +125,18 @@ fn lengths(case: &Case<'_>, current: usize) -> BTreeMap<usize, Lengths> {
 
 /// Bytes of the inputs that an iteration made.
 fn inputs(case: &Case<'_>, iteration: &Iteration) -> i64 {
-    let ids = case.timeline.lifetimes.started_between(Moment(iteration.start.0), end(case, iteration));
+    let ids = case.recording.lifetimes.started_between(Moment(iteration.start.0), end(case, iteration));
     let ids = ids.filter(|&id| case.category(id) == Category::Input);
-    ids.map(|id| case.timeline.size(id)).saturating_sum()
+    ids.map(|id| case.recording.size(id)).saturating_sum()
 }
 
 fn largest(case: &Case<'_>, iteration: &Iteration) -> HashMap<StackId, i64> {
     let mut largest: HashMap<StackId, i64> = HashMap::default();
-    let ids = case.timeline.lifetimes.started_between(Moment(iteration.start.0), end(case, iteration));
+    let ids = case.recording.lifetimes.started_between(Moment(iteration.start.0), end(case, iteration));
     // Workspaces of libraries have the stacks of the operations that use them.
     for id in ids.filter(|&id| case.category(id) == Category::Activation) {
-        let size = largest.entry(case.timeline.stack(id)).or_default();
-        *size = case.timeline.size(id).max(*size);
+        let size = largest.entry(case.recording.stack(id)).or_default();
+        *size = case.recording.size(id).max(*size);
     }
     largest
 }

@@ -39,7 +39,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         let titles = gaps.iter().map(|gap| gap.title.into());
         finding.title = say!("What the recording cannot show: {}", Sentence::joined(titles, ", "));
     }
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     finding.evidence.count("events", "events", timeline.events.len());
     let before = timeline.active.at(Moment::START);
     if before != 0 {
@@ -62,8 +62,8 @@ fn contradictory(case: &Case<'_>) -> Option<Gap> {
     if !case.is_contradictory() {
         return None;
     }
-    let active = figure::bytes(case.timeline.active.at(case.moment));
-    let reserved = figure::bytes(case.timeline.reserved.at(case.moment));
+    let active = figure::bytes(case.recording.active.at(case.moment));
+    let reserved = figure::bytes(case.recording.reserved.at(case.moment));
     let outside = &case.state.outside;
     let blocks = figure::counted(outside.blocks, "block");
     let verb = if outside.blocks == 1 { "lies" } else { "lie" };
@@ -82,12 +82,12 @@ fn contradictory(case: &Case<'_>) -> Option<Gap> {
 }
 
 fn damage(case: &Case<'_>) -> Option<Gap> {
-    let damage = case.snapshot.damage.as_ref()?;
+    let damage = case.recording.snapshot().damage.as_ref()?;
     let read = say!(
         "The file is damaged at byte {}; only what is whole before it was read.",
         figure::count(damage.offset)
     );
-    let is_cut = case.timeline.anchor == Anchor::TraceOnly;
+    let is_cut = case.recording.anchor == Anchor::TraceOnly;
     let end = if is_cut {
         " Its end state is missing, so memory from before the recording is unknown."
     } else {
@@ -98,7 +98,7 @@ fn damage(case: &Case<'_>) -> Option<Gap> {
 }
 
 fn no_history(case: &Case<'_>) -> Option<Gap> {
-    if case.has_history() || case.timeline.segments.segments.is_empty() {
+    if case.has_history() || case.recording.segments.segments.is_empty() {
         return None;
     }
     Some(Gap {
@@ -110,7 +110,7 @@ fn no_history(case: &Case<'_>) -> Option<Gap> {
 }
 
 fn late(case: &Case<'_>) -> Option<Gap> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let before = timeline.active.at(Moment::START);
     if !case.starts_late() {
         return None;
@@ -140,14 +140,15 @@ fn late(case: &Case<'_>) -> Option<Gap> {
 /// Whether memory of this device was recorded before its first event: an older block has a stack, or no other device was
 /// in use when steps were announced.
 fn was_on_before(case: &Case<'_>) -> bool {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let mut older = timeline.ids().take(timeline.lifetimes.initial_count());
-    let mut others = case.snapshot.timelines.iter().filter(|other| other.device != timeline.device);
+    let mut others =
+        case.recording.snapshot().timelines.iter().filter(|other| other.device != timeline.device);
     older.any(|id| timeline.stack(id) != StackId::EMPTY) || others.all(|other| other.events.is_empty())
 }
 
 fn no_stacks(case: &Case<'_>) -> Option<Gap> {
-    if case.has_history() && case.snapshot.frames.is_empty() {
+    if case.has_history() && case.recording.snapshot().frames.is_empty() {
         return Some(Gap {
             title: "lines of code",
             text: "No event has a stack: history was recorded with context=None or without stacks.".into(),
@@ -186,7 +187,7 @@ fn no_stacks(case: &Case<'_>) -> Option<Gap> {
 }
 
 fn no_own_code(case: &Case<'_>) -> Option<Gap> {
-    let has_frames = !case.snapshot.frames.is_empty();
+    let has_frames = !case.recording.snapshot().frames.is_empty();
     let own = case.live.iter().any(|a| !case.code.lines(a.stack).is_empty());
     if !has_frames || own || case.live.is_empty() {
         return None;
@@ -199,13 +200,13 @@ fn no_own_code(case: &Case<'_>) -> Option<Gap> {
 }
 
 fn no_frees(case: &Case<'_>) -> Option<Gap> {
-    let events = &case.timeline.events;
+    let events = &case.recording.events;
     let has = |wanted: Action| events.indices().any(|ix| events.action(ix) == wanted);
     let frees_without_request = has(Action::FreeCompleted) && !has(Action::FreeRequested);
     let grows_without_segments = has(Action::Alloc)
         && !has(Action::SegmentAlloc)
         && !has(Action::SegmentMap)
-        && 1 < case.timeline.reserved.steps().len();
+        && 1 < case.recording.reserved.steps().len();
     if !case.has_history() || (!frees_without_request && !grows_without_segments) {
         return None;
     }

@@ -37,7 +37,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let whole = whole_blocks(case);
-    let is_host = case.timeline.device == DeviceId::HOST;
+    let is_host = case.recording.device == DeviceId::HOST;
     let (title, reason, advice) =
         if !is_host && MOST.is_reached(whole.bytes.saturating_sub(whole.requested), bytes) {
             (
@@ -103,7 +103,7 @@ fn name_wasteful(finding: &mut Finding, case: &Case<'_>) {
     let mut blocks: Vec<(AllocId, i64)> = case.state.parts.iter().filter_map(wasted).collect();
     blocks.retain(|&(_, bytes)| 0 < bytes);
     blocks.sort_unstable_by_key(|&(id, bytes)| (Reverse(bytes), id));
-    let stacks = by_stack(blocks.iter().map(|&(id, bytes)| (case.timeline.stack(id), bytes)));
+    let stacks = by_stack(blocks.iter().map(|&(id, bytes)| (case.recording.stack(id), bytes)));
     let evidence = &mut finding.evidence;
     evidence.sites = case.code.sites(&stacks, Role::Rounding).into_iter().take(6).collect();
     evidence.stacks = stacks.into_iter().take(MAX_STACKS).collect();

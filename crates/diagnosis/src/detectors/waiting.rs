@@ -16,7 +16,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let mut waiting: Vec<AllocId> = case.awaiting().into_iter().collect();
-    waiting.sort_unstable_by_key(|&id| (std::cmp::Reverse(case.timeline.size(id)), id));
+    waiting.sort_unstable_by_key(|&id| (std::cmp::Reverse(case.recording.size(id)), id));
     let severity = case.severity_of(bytes);
     let title = say!(
         "{} are free for the program but wait for another stream ({})",

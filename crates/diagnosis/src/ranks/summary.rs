@@ -5,8 +5,9 @@ use oomscope_analysis::{
     Attribution, CategoryBytes, Facts, Phases, Position, SiteLabels, UserRules, capacity, iteration_table,
     live_at, sites,
 };
-use oomscope_model::{DeviceId, DeviceTrust, Moment, Snapshot, Timeline};
+use oomscope_model::{DeviceId, DeviceTrust, Moment, Recording, Snapshot, Timeline};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Slices of equal numbers of events in which the course of a recording is kept: more than a picture of it has columns.
 pub(super) const SLICES: usize = 240;
@@ -99,55 +100,55 @@ pub struct IterationPeak {
 }
 
 /// Every device of a file, by device.
-pub fn summarize(snapshot: &Snapshot, rules: &UserRules) -> Vec<DeviceSummary> {
+pub fn summarize(snapshot: &Arc<Snapshot>, rules: &UserRules) -> Vec<DeviceSummary> {
     let facts = Facts::of(snapshot, rules);
-    snapshot.timelines.iter().map(|timeline| summary(snapshot, timeline, &facts)).collect()
+    Recording::all(snapshot).map(|recording| summary(&recording, &facts)).collect()
 }
 
-fn summary(snapshot: &Snapshot, timeline: &Timeline, facts: &Facts) -> DeviceSummary {
-    let attribution = Attribution::of_device(facts, snapshot, timeline);
+fn summary(recording: &Recording, facts: &Facts) -> DeviceSummary {
+    let attribution = Attribution::of_device(facts, recording);
     let request = DiagnosisRequest { at: None, device_memory: None, message: None };
-    let diagnosis = diagnose(snapshot, timeline, &attribution, request).ok();
+    let diagnosis = diagnose(recording, &attribution, request).ok();
     let verdict = diagnosis.as_ref().and_then(|diagnosis| diagnosis.verdict());
     DeviceSummary {
-        device: timeline.device,
-        events: timeline.events.len(),
-        peak: peak(snapshot, timeline, &attribution),
-        peak_reserved_bytes: timeline.reserved.peak().1,
-        failure: failure(timeline),
-        capacity_bytes: capacity(timeline),
+        device: recording.device,
+        events: recording.events.len(),
+        peak: peak(recording, &attribution),
+        peak_reserved_bytes: recording.reserved.peak().1,
+        failure: failure(recording),
+        capacity_bytes: capacity(recording),
         verdict: verdict.map(|verdict| verdict.title.to_string()).unwrap_or_default(),
         severity: verdict.map_or(Severity::Info, |verdict| verdict.severity),
-        iterations: iterations(timeline, &attribution.phases),
-        slices: slices(timeline),
-        reserved: reserved(timeline),
-        time_us: timeline
+        iterations: iterations(recording, &attribution.phases),
+        slices: slices(recording),
+        reserved: reserved(recording),
+        time_us: recording
             .times
             .first_us()
-            .map(|first| [first, first.saturating_add(timeline.times.span_us())]),
-        is_damaged: snapshot.damage.is_some(),
-        trust: timeline.trust,
+            .map(|first| [first, first.saturating_add(recording.times.span_us())]),
+        is_damaged: recording.snapshot().damage.is_some(),
+        trust: recording.trust,
     }
 }
 
-fn peak(snapshot: &Snapshot, timeline: &Timeline, attribution: &Attribution) -> PeakSummary {
-    let (moment, active_bytes) = timeline.active.peak();
-    let mut categories = attribution.categories.bytes_at(timeline, moment);
+fn peak(recording: &Recording, attribution: &Attribution) -> PeakSummary {
+    let (moment, active_bytes) = recording.active.peak();
+    let mut categories = attribution.categories.bytes_at(recording, moment);
     categories.sort_by_key(|of| (std::cmp::Reverse(of.bytes), of.category));
     PeakSummary {
         moment,
         active_bytes,
         position: attribution.phases.position_at(moment),
         categories,
-        lines: lines(snapshot, timeline, moment),
+        lines: lines(recording, moment),
     }
 }
 
 /// The lines of code that allocated what is live at a moment.
-fn lines(snapshot: &Snapshot, timeline: &Timeline, moment: Moment) -> Vec<LineBytes> {
-    let labels = SiteLabels::new(snapshot);
+fn lines(recording: &Recording, moment: Moment) -> Vec<LineBytes> {
+    let labels = SiteLabels::new(recording.snapshot());
     let mut by_line: BTreeMap<&str, (i64, usize)> = BTreeMap::new();
-    for site in sites(&live_at(timeline, moment)) {
+    for site in sites(&live_at(recording, moment)) {
         let (bytes, blocks) = by_line.entry(labels.label(site.stack)).or_default();
         *bytes = bytes.saturating_add(site.bytes);
         *blocks += site.count;

@@ -43,7 +43,7 @@ impl Batches {
     pub(super) fn are_ahead(&self, case: &Case<'_>, retained: &[&Allocation]) -> bool {
         let waiting = || retained.iter().filter(|a| self.stacks.contains(&a.stack));
         let Some(first) = waiting().map(|a| a.id).min() else { return false };
-        let timeline = case.timeline;
+        let timeline = case.recording.timeline();
         let is_used = |id| timeline.gone(id).is_some_and(|gone| gone <= case.moment);
         let same = || timeline.ids().filter(|&id| self.stacks.contains(&timeline.stack(id)));
         let before = same().filter(|&id| id < first && is_used(id)).count();
@@ -59,7 +59,7 @@ pub(super) fn is_below_a_model(case: &Case<'_>, stack: StackId) -> bool {
 
 /// Of some stacks, those that allocate before the first call of a model: no result can.
 fn made_before_first_call(case: &Case<'_>, stacks: &HashSet<StackId>) -> HashSet<StackId> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let Some(first) = case.phases().calls.first() else { return HashSet::default() };
     let made = timeline.ids().map(|id| (timeline.lifetimes.start(id), timeline.stack(id)));
     let before = made.take_while(|(at, _)| at.0 <= first.event.0).filter(|(at, _)| Moment::START < *at);
@@ -68,7 +68,7 @@ fn made_before_first_call(case: &Case<'_>, stacks: &HashSet<StackId>) -> HashSet
 
 /// Of some stacks, those beside which the same code makes temporaries: blocks that are gone before a model is called.
 fn computing(case: &Case<'_>, stacks: &HashSet<StackId>) -> HashSet<StackId> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let callers: HashMap<StackId, Vec<FrameKey>> =
         stacks.iter().map(|&stack| (stack, caller(case, stack))).collect();
     let wanted: HashSet<&Vec<FrameKey>> = callers.values().collect();
@@ -109,7 +109,7 @@ fn on_loading_threads(case: &Case<'_>, stacks: &HashSet<StackId>) -> HashSet<Sta
     if of_threads.is_empty() {
         return of_threads;
     }
-    let all: HashSet<StackId> = case.timeline.ids().map(|id| case.timeline.stack(id)).collect();
+    let all: HashSet<StackId> = case.recording.ids().map(|id| case.recording.stack(id)).collect();
     let calling = all.into_iter().filter(|&stack| is_below_a_model(case, stack));
     let calling: HashSet<&str> = calling.filter_map(|stack| case.code.outermost_function(stack)).collect();
     of_threads.retain(|&stack| {

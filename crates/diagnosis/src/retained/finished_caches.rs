@@ -39,7 +39,7 @@ impl FinishedCaches {
 
 /// Bytes of caches that each repetition allocated, in order, without repetitions that allocated none.
 fn added_by_repetition(case: &Case<'_>) -> Vec<(usize, i64)> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let is_cache = |id: &AllocId| case.category(*id) == Category::KvCache;
     let mut added: Vec<(usize, i64)> = Vec::new();
     for id in timeline.ids().filter(is_cache) {

@@ -68,7 +68,7 @@ fn calls(case: &Case<'_>, retained: &[&Allocation], current: usize) -> Vec<CallB
     let mut kept: Vec<AllocId> = retained.iter().map(|a| a.id).collect();
     kept.sort_unstable();
     let phases = &case.phases().phases;
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let mut calls: Vec<CallBlocks> = vec![CallBlocks::default(); starts.len()];
     let (mut at, mut phase_at, mut kept_at) = (0usize, 0usize, 0usize);
     // Allocations, starts, phases and kept ids are all in the order of time, so one walk meets each once.

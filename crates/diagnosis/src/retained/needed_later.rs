@@ -80,7 +80,7 @@ fn outnumber_a_backward(case: &Case<'_>) -> bool {
 
 /// The sources of live activations and inputs that also made some which a backward pass gave back.
 fn trained(case: &Case<'_>, backwards: &[(u32, u32)]) -> HashSet<Source> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let is_passing = |a: &&Allocation| matches!(case.category(a.id), Category::Activation | Category::Input);
     let live = case.live.iter().filter(is_passing);
     let mut open: HashSet<Source> = live.filter_map(|a| Source::of(case, a)).collect();

@@ -42,7 +42,7 @@ pub(super) fn plateaued(
     if by_source.is_empty() {
         return HashSet::default();
     }
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let active = active_repetitions(case, by_source);
     let trend = |(&source, from): (&Source, &FromSource<'_>)| {
         let active = active.get(&source).map_or(&[][..], Vec::as_slice);
@@ -77,8 +77,8 @@ pub(super) fn plateaued(
 
 /// Whether an allocation was freed within the next two of the `active` repetitions, those in which its source allocated.
 fn soon_goes(case: &Case<'_>, id: AllocId, active: &[usize]) -> bool {
-    let made = case.repetitions.index_at(case.timeline.lifetimes.start(id));
-    let gone = case.timeline.gone(id).filter(|&gone| gone <= case.moment);
+    let made = case.repetitions.index_at(case.recording.lifetimes.start(id));
+    let gone = case.recording.gone(id).filter(|&gone| gone <= case.moment);
     let gone = gone.and_then(|gone| case.repetitions.index_at(gone));
     made.zip(gone).is_some_and(|(made, gone)| {
         let mut later = active[active.partition_point(|&at| at <= made)..].iter();
@@ -91,7 +91,7 @@ fn active_repetitions(
     case: &Case<'_>,
     by_source: &HashMap<Source, FromSource<'_>>,
 ) -> HashMap<Source, Vec<usize>> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let mut active: HashMap<Source, Vec<usize>> = HashMap::default();
     for id in timeline.ids() {
         let Some(source) = Source::of_id(case, id).filter(|source| by_source.contains_key(source)) else {

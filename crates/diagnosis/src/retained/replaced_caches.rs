@@ -68,7 +68,7 @@ fn stayed_of(case: &Case<'_>, made: &[Made], current: usize) -> HashSet<usize> {
 
 /// The caches that each stack made within the recording, by repetition and in order.
 fn made_by_stack(case: &Case<'_>) -> HashMap<StackId, Vec<Made>> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let is_cache = |id: &AllocId| case.category(*id) == Category::KvCache;
     let mut made: HashMap<StackId, Vec<Made>> = HashMap::default();
     let mut gone: Vec<(StackId, usize, Moment)> = Vec::new();

@@ -20,7 +20,7 @@ impl Source {
 
     /// The source of an allocation by its number; `None` if nothing identifies it.
     pub(super) fn of_id(case: &Case<'_>, id: AllocId) -> Option<Self> {
-        Self::new(case, case.timeline.stack(id), case.timeline.size(id))
+        Self::new(case, case.recording.stack(id), case.recording.size(id))
     }
 
     fn new(case: &Case<'_>, stack: StackId, size: i64) -> Option<Self> {

@@ -32,7 +32,7 @@ impl Growth {
 /// that leave some in every repetition in which they allocate; `None` if it is not, or if they are too few to show it.
 pub(super) fn steady(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>) -> Option<usize> {
     let last = case.repetitions.count().checked_sub(1)?;
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let mut growths: HashMap<Source, Growth> = HashMap::default();
     for id in timeline.ids() {
         let source = Source::of_id(case, id).filter(|source| by_source.contains_key(source));

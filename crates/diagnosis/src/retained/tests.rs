@@ -40,12 +40,11 @@ const VALIDATE: [&[&str]; 4] = [
 ];
 
 fn retained(program: Program) -> Option<Retained> {
-    let snapshot = program.finish();
-    let timeline = &snapshot.timelines[0];
-    let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+    let recording = program.finish();
+    let attribution = Attribution::of(&recording, &UserRules::default());
     let end = At::End;
     let request = DiagnosisRequest { at: Some(end), ..DiagnosisRequest::default() };
-    let workload = Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+    let workload = Workload::of(Run { recording: &recording, attribution: &attribution });
     let case = Case::new(&workload, request).expect("the moment exists");
     Retained::of(&case)
 }

@@ -141,7 +141,7 @@ fn advise_on_limit(finding: &mut Finding, case: &Case<'_>, free: i64) {
     ));
     finding.advise_code(
         "Raise the limit of this process, if nothing else needs that memory:",
-        case.words.code(RAISE_LIMIT).replace(CONF_VARIABLES[0], case.snapshot.conf_variable()),
+        case.words.code(RAISE_LIMIT).replace(CONF_VARIABLES[0], case.recording.snapshot().conf_variable()),
     );
 }
 
@@ -264,11 +264,10 @@ mod tests {
         let mut program = Program::default();
         train(&mut program, iterations, None);
         program.alloc(SIZES[0], frames);
-        let snapshot = program.finish();
-        let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
+        let recording = program.finish();
+        let attribution = Attribution::of(&recording, &UserRules::default());
         let request = DiagnosisRequest { at: Some(At::End), ..DiagnosisRequest::default() };
-        let workload = Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+        let workload = Workload::of(Run { recording: &recording, attribution: &attribution });
         is_first_step(&Case::new(&workload, request).expect("the moment exists"))
     }
 

@@ -14,8 +14,8 @@ const MAX_NAMED: usize = 4;
 /// The amount and what it is made of: `Peak 51.0 GiB in the optimizer step: optimizer state 25.4 GiB, parameters 12.7 GiB,
 /// gradients 12.7 GiB; the batch adds 307 MiB`.
 pub(super) fn headline(case: &Case<'_>) -> Sentence {
-    let (peak_at, peak_bytes) = case.timeline.active.peak();
-    let is_peak = case.moment == peak_at || case.timeline.active.at(case.moment) == peak_bytes;
+    let (peak_at, peak_bytes) = case.recording.active.peak();
+    let is_peak = case.moment == peak_at || case.recording.active.at(case.moment) == peak_bytes;
     let (what, verb) = match (is_peak && case.has_history(), case.starts_late()) {
         (false, _) => ("", " in use"),
         (true, false) => ("Peak ", ""),

@@ -51,11 +51,11 @@ pub(super) fn explain(finding: &mut Finding, case: &Case<'_>, shortage: &Shortag
         largest_hole(shortage)
     ));
     finding.explain(device(shortage));
-    if case.timeline.ooms.len() > 1 {
-        let n = figure::count(case.timeline.ooms.len());
+    if case.recording.ooms.len() > 1 {
+        let n = figure::count(case.recording.ooms.len());
         finding.explain(say!("The recording has {} failed requests; this is about {}.", n, event));
     }
-    let after = case.timeline.events.len() - shortage.oom.event.index() - 1;
+    let after = case.recording.events.len() - shortage.oom.event.index() - 1;
     if HANDLED_EVENTS < after {
         let after = figure::count(after);
         finding.explain(say!("The program went on for {} more events.", after));
@@ -64,7 +64,7 @@ pub(super) fn explain(finding: &mut Finding, case: &Case<'_>, shortage: &Shortag
 
 /// Words behind the bytes in use, if these read differently from the requested bytes.
 pub(super) fn with_rounding(case: &Case<'_>, shortage: &Shortage) -> &'static str {
-    let requested = case.timeline.active.at(case.moment);
+    let requested = case.recording.active.at(case.moment);
     let [requested, active] = [requested, shortage.active_bytes].map(|bytes| figure::bytes(bytes).text());
     if requested == active { "" } else { " with rounding" }
 }
@@ -110,14 +110,14 @@ fn device(shortage: &Shortage) -> Sentence {
 
 /// The stack of the request or, if that shows no code as in a backward pass, the stack of the forward operation.
 pub(super) fn request_stack(case: &Case<'_>, shortage: &Shortage) -> StackId {
-    let event = case.timeline.events.get(shortage.oom.event);
+    let event = case.recording.events.get(shortage.oom.event);
     let is_known = |stack: StackId| !case.code.lines(stack).is_empty();
     if !is_known(event.stack) && is_known(event.forward_stack) { event.forward_stack } else { event.stack }
 }
 
 /// A sentence about the sizes that the line requested before, if they differ.
 pub(super) fn earlier_sizes(case: &Case<'_>, shortage: &Shortage) -> Option<Sentence> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let stack = request_stack(case, shortage);
     if stack == StackId::EMPTY {
         return None;
@@ -139,7 +139,7 @@ pub(super) fn extension(case: &Case<'_>, shortage: &Shortage) -> Option<(i64, us
     let (more, times) = growth(case, shortage)?;
     // Sizes grow for other reasons, too.
     let old = shortage.oom.requested.saturating_sub(more);
-    let stack = case.timeline.events.stack(shortage.oom.event);
+    let stack = case.recording.events.stack(shortage.oom.event);
     case.live.iter().any(|a| a.stack == stack && a.size == old).then_some((more, times))
 }
 
@@ -155,7 +155,7 @@ pub(super) fn explain_extension(finding: &mut Finding, case: &Case<'_>, shortage
 
 /// By how much, and how often in a row, the largest allocation of the request's stack in a repetition has grown.
 fn growth(case: &Case<'_>, shortage: &Shortage) -> Option<(i64, usize)> {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let stack = timeline.events.stack(shortage.oom.event);
     let current = case.repetitions.index_of(shortage.oom.event)?;
     if stack == StackId::EMPTY {

@@ -60,7 +60,7 @@ pub(super) fn sites(case: &Case<'_>, shortage: &Shortage, piece: &FreePiece) -> 
     let blocks = rows.flat_map(|row| {
         let each = row.figures.hole_bytes / (row.figures.blocks.max(1) as i64);
         let blocks = state.parts_of(row).iter().filter_map(|part| part.content.allocation());
-        blocks.map(move |id| (case.timeline.stack(id), each))
+        blocks.map(move |id| (case.recording.stack(id), each))
     });
     case.code.sites(&by_stack(blocks), Role::KeepsFree)
 }

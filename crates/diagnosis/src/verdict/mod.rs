@@ -27,7 +27,7 @@ use out_of_memory::out_of_memory;
 
 /// The verdict about the moment, knowing what else was found, and the questions that were asked of that.
 pub(super) fn verdict(assessment: &Assessment<'_>, others: &[Finding]) -> (Finding, Vec<Answered>) {
-    if assessment.case.timeline.trust.in_use.is_unknown() {
+    if assessment.case.recording.trust.in_use.is_unknown() {
         return (contradictory(), Vec::new());
     }
     let (verdict, asked) = stated(assessment, others);
@@ -64,7 +64,7 @@ fn leaking(case: &Case<'_>, retained: &Retained) -> Finding {
             "No request failed, but {}: {} of {} in use are left by earlier ones",
             growth,
             figure::bytes(retained.bytes).of(case.live_bytes()),
-            figure::bytes(case.timeline.active.at(case.moment))
+            figure::bytes(case.recording.active.at(case.moment))
         )
     } else {
         say!("A leak: {}", retained::title(retained))

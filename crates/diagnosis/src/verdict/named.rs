@@ -128,7 +128,7 @@ fn disjoint<'f>(case: &Case<'_>, findings: &[&'f Finding]) -> Vec<&'f Finding> {
     let mut seen: BTreeSet<AllocId> = BTreeSet::new();
     let mut is_new = |finding: &&&Finding| {
         let about = &finding.evidence.about;
-        let is_live = |id: &AllocId| case.timeline.gone(*id).is_none_or(|gone| case.moment < gone);
+        let is_live = |id: &AllocId| case.recording.gone(*id).is_none_or(|gone| case.moment < gone);
         let is_new = !about.is_empty() && about.iter().all(|id| is_live(id) && !seen.contains(id));
         if is_new {
             seen.extend(about);

@@ -11,7 +11,7 @@ use oomscope_model::{Anchor, DeviceId, Moment, OomEvent};
 
 /// The verdict that no request failed at the moment, and how far that is good news.
 pub(super) fn nothing_failed(case: &Case<'_>, retained: Option<&Retained>) -> Finding {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let mut finding = Finding::new(FindingId::Nothing, Severity::Info, title(case, retained));
     if let Some(why) = composition::why(case) {
         finding.because(why);
@@ -45,13 +45,13 @@ pub(super) fn nothing_failed(case: &Case<'_>, retained: Option<&Retained>) -> Fi
 }
 
 fn title(case: &Case<'_>, retained: Option<&Retained>) -> Sentence {
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let in_use = figure::bytes(timeline.active.at(case.moment));
     if let Some(oom) = nearest_oom(case) {
         let failed = when(case, oom);
         return say!("No request failed at this moment, with {} in use; {}", in_use, failed);
     }
-    if case.snapshot.damage.is_some() {
+    if case.recording.snapshot().damage.is_some() {
         return "Cannot tell: the file is damaged; no request failed in what could be read".into();
     }
     if !is_whole(case) {
@@ -82,15 +82,15 @@ pub(super) fn growth(case: &Case<'_>, retained: &Retained) -> Option<Sentence> {
 
 /// Whether the file is undamaged, so that its end is known.
 fn is_whole(case: &Case<'_>) -> bool {
-    case.timeline.trust.is_sound()
+    case.recording.trust.is_sound()
 }
 
 fn damage(finding: &mut Finding, case: &Case<'_>) {
-    if let Some(damage) = &case.snapshot.damage {
+    if let Some(damage) = &case.recording.snapshot().damage {
         let offset = figure::count(damage.offset);
         finding.limit(say!("The file is damaged at byte {}: what came later is not in this report.", offset));
     }
-    if case.timeline.anchor == Anchor::TraceOnly {
+    if case.recording.anchor == Anchor::TraceOnly {
         finding.limit(
             "The end state is missing, so memory from before the recording is missing from all figures.",
         );
@@ -99,7 +99,7 @@ fn damage(finding: &mut Finding, case: &Case<'_>) {
 
 /// The first request that fails after the moment, else the last one before it.
 fn nearest_oom<'a>(case: &Case<'a>) -> Option<&'a OomEvent> {
-    let ooms = &case.timeline.ooms;
+    let ooms = &case.recording.ooms;
     ooms.iter().find(|oom| case.moment < Moment::after(oom.event)).or(ooms.last())
 }
 
@@ -132,7 +132,7 @@ fn capacity(finding: &mut Finding, case: &Case<'_>) {
             .limit("The recording does not state the device's memory, so it cannot say how much was left; --capacity does.");
         return;
     };
-    let timeline = case.timeline;
+    let timeline = case.recording.timeline();
     let (at, reserved) = timeline.reserved.peak();
     let when = at.event().map(|event| say!(" ({})", figure::event(event)));
     let (most, has) = (figure::bytes(reserved), figure::bytes(device));

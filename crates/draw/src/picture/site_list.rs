@@ -7,7 +7,7 @@ use crate::{Coloring, Rgb};
 use egui::{Align2, Color32, FontFamily, FontId, Painter, Rect, pos2, vec2};
 use foldhash::HashMap;
 use oomscope_analysis::{live_at, site_label, sites};
-use oomscope_model::{AllocId, Moment, Snapshot, Timeline};
+use oomscope_model::{AllocId, Moment, Recording};
 use oomscope_units as units;
 
 /// Number of colours shown of one site, which may have many stacks; more would take the room of the label.
@@ -38,21 +38,20 @@ impl SiteList {
     /// The sites of the allocations that are live at a moment, most bytes first. With `coloring`, rows have
     /// the colours of their stacks; with `kept`, only the allocations that it keeps count.
     pub fn new(
-        snapshot: &Snapshot,
-        timeline: &Timeline,
+        recording: &Recording,
         moment: Moment,
         heading: String,
         coloring: Option<&Coloring>,
         kept: Option<&dyn Fn(AllocId) -> bool>,
     ) -> Self {
-        let mut live = live_at(timeline, moment);
+        let mut live = live_at(recording, moment);
         if let Some(kept) = kept {
             live.retain(|allocation| kept(allocation.id));
         }
         let mut rows: Vec<ListedSite> = Vec::new();
         let mut at: HashMap<String, usize> = HashMap::default();
         for site in sites(&live) {
-            let label = site_label(snapshot, site.stack);
+            let label = site_label(recording.snapshot(), site.stack);
             let i = *at.entry(label.clone()).or_insert(rows.len());
             if i == rows.len() {
                 rows.push(ListedSite { label, bytes: 0, blocks: 0, colors: Vec::new() });

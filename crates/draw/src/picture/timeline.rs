@@ -7,7 +7,7 @@ use egui::emath::GuiRounding as _;
 use egui::{ColorImage, Rect, TextureHandle, TextureOptions, Ui, pos2};
 use oomscope_analysis::Lanes;
 use oomscope_model::allocator_sizes::MIN_BLOCK_SIZE;
-use oomscope_model::{AllocId, Moment, Snapshot, StackId, Timeline};
+use oomscope_model::{AllocId, Moment, Recording, StackId, Timeline};
 
 /// Room in points for the labels of the y axis.
 const Y_LABELS_PT: f32 = 64.0;
@@ -24,10 +24,8 @@ const HEADROOM: f64 = 1.06;
 /// The content of a picture of the timeline.
 #[derive(Clone, Copy)]
 pub struct TimelinePicture<'a, B> {
-    /// The file.
-    pub snapshot: &'a Snapshot,
     /// The device.
-    pub timeline: &'a Timeline,
+    pub recording: &'a Recording,
     /// The part of it that is shown.
     pub view: View,
     /// The bands that are stacked.
@@ -155,7 +153,7 @@ impl<B: Bands> TimelinePicture<'_, B> {
         let rect = places.picture;
         let size_px =
             [rect.width(), rect.height()].map(|side| (side * sheet.scale).round().max(1.0) as usize);
-        let picture = TimelineRaster::paint(self.timeline, &self.view, size_px, sheet.palette, self.bands);
+        let picture = TimelineRaster::paint(self.recording, &self.view, size_px, sheet.palette, self.bands);
         // Pixels are opaque or empty, for which premultiplied and plain colours are the same.
         let image = ColorImage::from_rgba_premultiplied(size_px, &picture.raster.rgba);
         let texture = ui.ctx().load_texture("timeline", image, TextureOptions::NEAREST);
@@ -170,7 +168,7 @@ impl<B: Bands> TimelinePicture<'_, B> {
         picture: &TimelineRaster,
         texture: &TextureHandle,
     ) {
-        let (rect, timeline) = (places.picture, self.timeline);
+        let (rect, timeline) = (places.picture, self.recording.timeline());
         let canvas = TimelineCanvas { painter: ui.painter(), rect, view: &self.view, timeline, palette };
         canvas.grid();
         canvas.picture(picture, texture.id());
@@ -185,7 +183,7 @@ impl<B: Bands> TimelinePicture<'_, B> {
         }
         canvas.totals(picture);
         marks(&canvas, self.future, self.capacity, self.cursor);
-        canvas.lanes(self.snapshot, self.lanes, places.lanes);
+        canvas.lanes(self.recording.snapshot(), self.lanes, places.lanes);
     }
 }
 

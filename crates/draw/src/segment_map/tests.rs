@@ -7,16 +7,17 @@ use crate::{Palette, Rgb};
 use egui::{Color32, Rect, Vec2, pos2, vec2};
 use oomscope_analysis::SegmentIndex;
 use oomscope_analysis::segment_state::{Content, Part, SegmentState};
+use oomscope_fixtures::alone;
 use oomscope_fixtures::requests::{Request, Toy};
-use oomscope_model::{Moment, Snapshot};
+use oomscope_model::Moment;
 use proptest::prelude::*;
 
 const SIZE: Vec2 = vec2(300.0, 200.0);
 
 fn state(requests: &[Request]) -> SegmentState {
-    let timeline = Toy::play(requests).timeline(0);
-    let index = SegmentIndex::new(&Snapshot::default(), &timeline);
-    index.at(&timeline, Moment(timeline.events.len() as u32))
+    let recording = alone(Toy::play(requests).timeline(0));
+    let index = SegmentIndex::new(&recording);
+    index.at(&recording, Moment(recording.events.len() as u32))
 }
 
 fn sheet(bytes_per_px: f64, grouping: MapGrouping, order: MapOrder) -> MapSheet {

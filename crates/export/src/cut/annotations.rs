@@ -6,7 +6,7 @@ use oomscope_model::{Annotation, EventIx, Snapshot, StrId};
 
 /// The annotations of ranges of time that overlap the kept events, with both marks where both were recorded. All of them if all
 /// events are kept.
-pub(super) fn annotations_within(snapshot: &Snapshot, ranges: &[DeviceRange<'_>]) -> Vec<Annotation> {
+pub(super) fn annotations_within(snapshot: &Snapshot, ranges: &[DeviceRange]) -> Vec<Annotation> {
     if ranges.iter().all(DeviceRange::is_whole) {
         return snapshot.annotations.clone();
     }
@@ -35,9 +35,9 @@ pub(super) fn annotations_within(snapshot: &Snapshot, ranges: &[DeviceRange<'_>]
 }
 
 /// The first and the last time among the kept events.
-fn time_range_us(ranges: &[DeviceRange<'_>]) -> Option<[i64; 2]> {
+fn time_range_us(ranges: &[DeviceRange]) -> Option<[i64; 2]> {
     let times = ranges.iter().flat_map(|range| {
-        let events = &range.timeline.events;
+        let events = &range.recording.events;
         let mut rows = range.events.clone().map(EventIx);
         let first = rows.find_map(|event| events.time_us(event));
         let last = rows.rev().find_map(|event| events.time_us(event));

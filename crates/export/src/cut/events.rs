@@ -6,9 +6,9 @@ use oomscope_model::{Action, AllocId, EventIx, Moment};
 use oomscope_snapshot::write::EventRows;
 
 /// The events of a range whose allocations match, and those that are about no allocation.
-pub(super) fn kept_events(range: &DeviceRange<'_>) -> EventRows {
+pub(super) fn kept_events(range: &DeviceRange) -> EventRows {
     let Some(matches) = &range.matches else { return EventRows::Range(range.events.clone()) };
-    let timeline = range.timeline;
+    let timeline = range.recording.timeline();
     let events = &timeline.events;
     let live = timeline.lifetimes.live_at(Moment(range.events.start));
     // The allocation at each address.

@@ -28,16 +28,16 @@ pub struct Cut<'a> {
 }
 
 /// Cut a part out of a recording.
-pub fn cut<'a>(snapshot: &'a Snapshot, ranges: Vec<DeviceRange<'a>>, options: CutOptions) -> Cut<'a> {
-    let annotations = annotations_within(snapshot, &ranges);
+pub fn cut<'a>(snapshot: &'a Snapshot, ranges: &'a [DeviceRange], options: CutOptions) -> Cut<'a> {
+    let annotations = annotations_within(snapshot, ranges);
     let mut lost = Lost::default();
-    let device = |range: DeviceRange<'a>| {
-        let EndState { segments, lost: lost_here } = end_state(snapshot, &range);
+    let device = |range: &'a DeviceRange| {
+        let EndState { segments, lost: lost_here } = end_state(range);
         lost.outside_blocks += lost_here.outside_blocks;
         lost.hidden_blocks += lost_here.hidden_blocks;
-        DevicePart { timeline: range.timeline, events: kept_events(&range), segments }
+        DevicePart { timeline: &range.recording, events: kept_events(range), segments }
     };
-    let devices = ranges.into_iter().map(device).collect();
+    let devices = ranges.iter().map(device).collect();
     let rewrite: Box<dyn Rewrite> =
         if options.redacts { Box::new(Redaction::of(snapshot)) } else { Box::new(AsRecorded) };
     let keeps_frame = if options.strips_compiled { python_frames(snapshot) } else { Vec::new() };

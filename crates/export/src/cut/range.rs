@@ -1,21 +1,21 @@
 //! The events and allocations of a device that are kept.
 
 use oomscope_analysis::filter::Matches;
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Moment, Recording};
 use std::ops::Range;
 
 /// What is kept of one device.
 #[derive(Debug)]
-pub struct DeviceRange<'a> {
+pub struct DeviceRange {
     /// The device.
-    pub timeline: &'a Timeline,
+    pub recording: Recording,
     /// The events that are kept.
     pub events: Range<u32>,
     /// The allocations that are kept; `None` for all.
     pub matches: Option<Matches>,
 }
 
-impl DeviceRange<'_> {
+impl DeviceRange {
     /// The moment after the last event of the range.
     pub(super) fn end(&self) -> Moment {
         Moment(self.events.end)
@@ -23,6 +23,6 @@ impl DeviceRange<'_> {
 
     /// True if all events are kept.
     pub(super) fn is_whole(&self) -> bool {
-        self.events == (0..self.timeline.events.len() as u32)
+        self.events == (0..self.recording.events.len() as u32)
     }
 }

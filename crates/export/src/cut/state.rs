@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use oomscope_analysis::SegmentIndex;
 use oomscope_analysis::segment_state::{Content, GroupKey, Part, Row, SegmentState, SizeClass};
 use oomscope_model::{
-    AllocId, Anchor, Block, BlockState, EventIx, Moment, ReservedRange, Segment, SegmentTable, Snapshot,
+    AllocId, Anchor, Block, BlockState, EventIx, Moment, Recording, ReservedRange, Segment, SegmentTable,
     StackId, StrId, Timeline,
 };
 
@@ -29,29 +29,29 @@ pub(super) struct EndState {
 }
 
 /// The state after the last event of a range, with the blocks of allocations that match.
-pub(super) fn end_state(snapshot: &Snapshot, range: &DeviceRange<'_>) -> EndState {
-    let timeline = range.timeline;
-    let is_last = range.events.end as usize == timeline.events.len();
-    let is_as_recorded = match timeline.anchor {
+pub(super) fn end_state(range: &DeviceRange) -> EndState {
+    let recording = &range.recording;
+    let is_last = range.events.end as usize == recording.events.len();
+    let is_as_recorded = match recording.anchor {
         Anchor::EndState => is_last,
         // Other devices of the file have segments, this one has none: that is how it is read again.
-        Anchor::TraceOnly => range.is_whole() && snapshot.damage.is_none(),
+        Anchor::TraceOnly => range.is_whole() && recording.snapshot().damage.is_none(),
     };
     let keeps = |id: AllocId| range.matches.as_ref().is_none_or(|matches| matches.contains(id));
     if is_as_recorded {
         let segments = if range.matches.is_none() {
-            timeline.segments.clone()
+            recording.segments.clone()
         } else {
-            kept_blocks(timeline, range.end(), keeps)
+            kept_blocks(recording, range.end(), keeps)
         };
         return EndState { segments, lost: Lost::default() };
     }
-    let map = SegmentIndex::new(snapshot, timeline).at(timeline, range.end());
+    let map = SegmentIndex::new(recording).at(recording, range.end());
     let lost = Lost {
         outside_blocks: map.outside.blocks as u64,
         hidden_blocks: map.contradictions.hidden.len() as u64,
     };
-    let builder = Builder::new(snapshot, timeline, range.end());
+    let builder = Builder::new(recording, range.end());
     EndState { segments: builder.table(&map, keeps), lost }
 }
 
@@ -104,17 +104,18 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(snapshot: &Snapshot, timeline: &'a Timeline, moment: Moment) -> Self {
-        let mut ranges: Vec<ReservedRange> = timeline.ranges.live_at(moment).copied().collect();
+    fn new(recording: &'a Recording, moment: Moment) -> Self {
+        let snapshot = recording.snapshot();
+        let mut ranges: Vec<ReservedRange> = recording.ranges.live_at(moment).copied().collect();
         ranges.sort_unstable_by_key(|range| range.addr);
         let spelled = |text: &[u8]| {
             let mut ids = (0..snapshot.strings.len() as u32).map(StrId);
             ids.find(|&id| snapshot.strings.is(id, text))
         };
         Self {
-            timeline,
+            timeline: recording,
             ranges,
-            recorded: timeline.segments.segments.iter().map(|s| (s.addr, s)).collect(),
+            recorded: recording.segments.segments.iter().map(|s| (s.addr, s)).collect(),
             kinds: [spelled(b"small"), spelled(b"large")],
             out: SegmentTable::default(),
         }

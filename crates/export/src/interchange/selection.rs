@@ -4,16 +4,16 @@ use super::profile::Profile;
 use foldhash::HashMap;
 use oomscope_analysis::filter::Matches;
 use oomscope_analysis::{Attribution, EventSet, SiteLabels};
-use oomscope_model::{Action, AllocId, EventIx, Moment, Snapshot, StackId, Timeline};
+use oomscope_model::{Action, AllocId, EventIx, Moment, Recording, Snapshot, StackId};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The exported part of one device.
 #[derive(Debug)]
-pub struct Portion<'a> {
+pub struct Portion {
     /// The device.
-    pub timeline: &'a Timeline,
+    pub recording: Recording,
     /// Its categories, phases and iterations.
     pub attribution: Arc<Attribution>,
     /// The exported events, by number.
@@ -30,24 +30,24 @@ pub struct Selection<'a> {
     /// The file.
     pub snapshot: &'a Snapshot,
     /// Its devices.
-    pub portions: Vec<Portion<'a>>,
+    pub portions: Vec<Portion>,
     /// A trace of torch.profiler that a trace is to have beside the recording.
     pub profile: Option<Profile>,
     sites: SiteLabels,
     actions: HashMap<Action, Cow<'a, str>>,
 }
 
-impl<'a> Portion<'a> {
+impl Portion {
     /// Everything of a device.
-    pub fn whole(timeline: &'a Timeline, attribution: Arc<Attribution>) -> Self {
-        let end = Moment(timeline.events.len() as u32);
-        Self { timeline, attribution, events: 0..end.0, live: [Moment::START, end], matches: None }
+    pub fn whole(recording: Recording, attribution: Arc<Attribution>) -> Self {
+        let end = Moment(recording.events.len() as u32);
+        Self { recording, attribution, events: 0..end.0, live: [Moment::START, end], matches: None }
     }
 
     /// The events of a range, what was live at some moment of it, and the state at its end.
     #[must_use]
     pub fn within(self, [first, last]: [u32; 2]) -> Self {
-        let end = last.saturating_add(1).min(self.timeline.events.len() as u32);
+        let end = last.saturating_add(1).min(self.recording.events.len() as u32);
         let first = first.min(end);
         Self { events: first..end, live: [Moment(first), Moment(end)], ..self }
     }
@@ -61,7 +61,7 @@ impl<'a> Portion<'a> {
     /// Only allocations that a filter lets through, with their events.
     #[must_use]
     pub fn matching(self, matches: Matches) -> Self {
-        let events = EventSet::of_allocations(self.timeline, matches.iter());
+        let events = EventSet::of_allocations(&self.recording, matches.iter());
         Self { matches: Some((matches, events)), ..self }
     }
 
@@ -77,7 +77,7 @@ impl<'a> Portion<'a> {
 
     /// The allocations whose bytes are added up: those that are live at the moment or, in a range, those that were made in it.
     pub(super) fn weighed(&self) -> impl Iterator<Item = AllocId> + '_ {
-        let ([from, to], lifetimes) = (self.live, &self.timeline.lifetimes);
+        let ([from, to], lifetimes) = (self.live, &self.recording.lifetimes);
         let live = self.is_moment().then(|| lifetimes.live_at(to)).into_iter().flatten();
         let made = lifetimes.started_between(from, to);
         live.chain(made).filter(|&id| self.keeps(id))
@@ -102,13 +102,13 @@ impl<'a> Portion<'a> {
     /// The exported allocations, in allocation order.
     pub(super) fn allocations(&self) -> impl Iterator<Item = AllocId> + '_ {
         let [from, to] = self.live;
-        self.timeline.lifetimes.live_between(from, to).filter(|&id| self.keeps(id))
+        self.recording.lifetimes.live_between(from, to).filter(|&id| self.keeps(id))
     }
 }
 
 impl<'a> Selection<'a> {
     /// Some devices of a file.
-    pub fn new(snapshot: &'a Snapshot, portions: Vec<Portion<'a>>) -> Self {
+    pub fn new(snapshot: &'a Snapshot, portions: Vec<Portion>) -> Self {
         let name = |action| match snapshot.actions.other(action) {
             Some(name) => (action, snapshot.strings.whole(name)),
             None => (action, snapshot.actions.name(action, &snapshot.strings)),
@@ -119,7 +119,7 @@ impl<'a> Selection<'a> {
 
     /// The most allocations and events that are exported, for progress.
     pub fn steps(&self) -> u64 {
-        let of = |portion: &Portion<'_>| portion.allocations().count() + portion.events.len();
+        let of = |portion: &Portion| portion.allocations().count() + portion.events.len();
         self.portions.iter().map(of).sum::<usize>() as u64
     }
 

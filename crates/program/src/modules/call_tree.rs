@@ -65,10 +65,10 @@ impl CallTree {
         let mut builder = Builder::new();
         let mut path = Vec::new();
         for &id in ids {
-            let stack = run.timeline.stack(id);
+            let stack = run.recording.stack(id);
             if stack != StackId::EMPTY {
                 path.clear();
-                path.extend(frames.path(run.snapshot, stack));
+                path.extend(frames.path(run.recording.snapshot(), stack));
                 builder.add(frames, id, &path);
             }
         }
@@ -198,7 +198,8 @@ impl Builder {
         let items = order.into_iter().map(|at| self.items[at].1.clone()).collect();
         let mut tree = CallTree { nodes: self.nodes, items, line_numbers: HashMap::default() };
         tree.leave_out_wrappers();
-        let number = |line: FrameId| if line == NO_LINE { 0 } else { run.snapshot.frames.get(line).line };
+        let number =
+            |line: FrameId| if line == NO_LINE { 0 } else { run.recording.snapshot().frames.get(line).line };
         tree.line_numbers = tree.items.iter().map(|item| (item.line, number(item.line))).collect();
         tree
     }

@@ -39,7 +39,7 @@ impl<'a> Kept<'a> {
     /// returns.
     pub(super) fn result_bytes(&self, ids: Range<u32>) -> u64 {
         let is_kept = |id: &u32| self.bytes(*id..id + 1) != 0;
-        let stack = |id: u32| self.run.timeline.stack(AllocId(id));
+        let stack = |id: u32| self.run.recording.stack(AllocId(id));
         let mut last: Option<StackId> = None;
         let of_last = ids.rev().filter(is_kept).take_while(|&id| *last.get_or_insert(stack(id)) == stack(id));
         of_last.map(|id| self.bytes(id..id + 1)).max().unwrap_or(0)

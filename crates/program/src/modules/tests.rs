@@ -46,10 +46,9 @@ fn blocks(forward: &[Vec<&'static str>]) -> Vec<u32> {
         program.free(loss, DATA);
         program.free(input, DATA);
     }
-    let snapshot = program.finish();
-    let timeline = &snapshot.timelines[0];
-    let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-    let computation = Computation::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+    let recording = program.finish();
+    let attribution = Attribution::of(&recording, &UserRules::default());
+    let computation = Computation::of(Run { recording: &recording, attribution: &attribution });
     let pass = computation.spans.passes().last().expect("a pass was recorded");
     let blocks = computation.blocks(&(pass.events.start..pass.backward));
     blocks.into_iter().map(|ids| ids.end - ids.start).collect()

@@ -39,7 +39,7 @@ impl Earlier {
             for index in turns.last_and_earlier()?.1 {
                 let events = turns.events(index);
                 let Some((alike, id)) = asked.most_alike(run, &events) else { continue };
-                let Some(at) = run.timeline.lifetimes.start(id).event() else { continue };
+                let Some(at) = run.recording.lifetimes.start(id).event() else { continue };
                 if best.as_ref().is_none_or(|best| best.alike.is_less(alike)) {
                     let failed = failed.clone();
                     best = Some(Self { index, events, at, failed_index, failed, likeness, alike });
@@ -57,9 +57,9 @@ impl Earlier {
 /// Whether the parameters are still those of the earlier iteration, but for a few.
 fn has_same_model(run: &Run<'_>, earlier: &Earlier, failure: &Failure) -> bool {
     let (mut new, mut all) = (0u64, 0u64);
-    for id in run.timeline.lifetimes.live_at(Moment(failure.event.0)) {
+    for id in run.recording.lifetimes.live_at(Moment(failure.event.0)) {
         if run.category(id) == Category::Parameter {
-            let is_new = earlier.events.end < run.timeline.lifetimes.start(id).0;
+            let is_new = earlier.events.end < run.recording.lifetimes.start(id).0;
             new = new.saturating_add(if is_new { run.bytes(id) } else { 0 });
             all = all.saturating_add(run.bytes(id));
         }

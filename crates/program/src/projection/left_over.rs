@@ -47,14 +47,14 @@ impl<'a> LeftOver<'a> {
         }
         out.loop_depth = common_depth(&run, earlier);
         out.is_made.extend(counterparts.in_step.iter().map(|&(id, _)| id));
-        let is_left = |&id: &AllocId| failure.is_before_end_of(run.timeline, id);
+        let is_left = |&id: &AllocId| failure.is_before_end_of(run.recording, id);
         let is_in_backward = run.attribution.phases.phase_at(Moment(failure.event.0)) == Phase::Backward;
         for id in run.made_in(&earlier.events).filter(is_left) {
             match run.category(id) {
                 Category::Parameter | Category::OptimizerState => {}
                 Category::Gradient if is_in_backward => {}
                 Category::Gradient => out.gradients.push(id),
-                _ => out.values.push(Value { id, line: out.line(run.timeline.stack(id)) }),
+                _ => out.values.push(Value { id, line: out.line(run.recording.stack(id)) }),
             }
         }
         out
@@ -83,16 +83,18 @@ impl<'a> LeftOver<'a> {
 
     /// The line of the loop that a stack passes through.
     fn line(&self, stack: StackId) -> Option<FrameId> {
-        let frames = self.run.snapshot.stacks.frames(stack);
+        let frames = self.run.recording.snapshot().stacks.frames(stack);
         frames.len().checked_sub(self.loop_depth + 1).and_then(|at| frames.get(at).copied())
     }
 }
 
 /// How many frames all stacks of an iteration have in common, from the outermost on.
 fn common_depth(run: &Run<'_>, earlier: &Earlier) -> usize {
-    let stacks: HashSet<StackId> = run.made_in(&earlier.events).map(|id| run.timeline.stack(id)).collect();
-    let mut stacks =
-        stacks.iter().map(|&stack| run.snapshot.stacks.frames(stack)).filter(|frames| !frames.is_empty());
+    let stacks: HashSet<StackId> = run.made_in(&earlier.events).map(|id| run.recording.stack(id)).collect();
+    let mut stacks = stacks
+        .iter()
+        .map(|&stack| run.recording.snapshot().stacks.frames(stack))
+        .filter(|frames| !frames.is_empty());
     let Some(first) = stacks.next() else { return 0 };
     stacks.fold(first.len(), |depth, frames| {
         let both = first.iter().rev().zip(frames.iter().rev());

@@ -26,12 +26,12 @@ impl Likeness {
 
     /// What an allocation shows of it.
     pub(super) fn mark(self, run: &Run<'_>, id: AllocId) -> Mark {
-        self.of(run.timeline.stack(id), run.bytes(id))
+        self.of(run.recording.stack(id), run.bytes(id))
     }
 
     /// What a request that failed shows of it.
     pub(super) fn mark_of_failed(self, run: &Run<'_>, event: EventIx) -> Mark {
-        let events = &run.timeline.events;
+        let events = &run.recording.events;
         self.of(events.stack(event), events.size(event).max(0).unsigned_abs())
     }
 

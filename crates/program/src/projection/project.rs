@@ -11,7 +11,7 @@ use super::turns::Turns;
 use crate::share::WORTH;
 use crate::{Computation, Run};
 use oomscope_analysis::Attribution;
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Moment, Recording};
 use oomscope_simulator::{Subject, Until};
 use std::ops::Range;
 
@@ -19,8 +19,8 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct Projection {
     /// The recording up to the request that failed, that request, and what is projected.
-    pub timeline: Timeline,
-    /// What the allocations of [`timeline`](Self::timeline) are for.
+    pub recording: Recording,
+    /// What its allocations are for.
     pub attribution: Attribution,
     /// What the rest follows.
     pub course: Course,
@@ -33,7 +33,7 @@ impl Projection {
     /// Why that cannot be done.
     pub fn of_run(run: Run<'_>) -> Result<Self, Unprojected> {
         // What it computes takes a while to find out.
-        Failure::of(run.timeline)?;
+        Failure::of(run.recording)?;
         Self::of(&Computation::of(run))
     }
 
@@ -44,7 +44,7 @@ impl Projection {
 
     /// A device's requests with those that are projected, from those that were recorded.
     pub fn requests(&self, recorded: &Subject) -> Subject {
-        recorded.continued(&self.timeline, self.course.from, self.course.until)
+        recorded.continued(&self.recording, self.course.from, self.course.until)
     }
 
     /// Project the rest of the step in which a program's last request failed.
@@ -53,7 +53,7 @@ impl Projection {
     /// Why that cannot be done.
     pub fn of(computation: &Computation<'_>) -> Result<Self, Unprojected> {
         let run = &computation.run;
-        let failure = Failure::of(run.timeline)?;
+        let failure = Failure::of(run.recording)?;
         for turns in [Turns::iterations(run, &failure)].into_iter().chain(Turns::calls(run, &failure)) {
             if let Some(earlier) = Earlier::find(run, &failure, &turns)
                 && !(turns.are_calls() && leaves_graphs(computation, &turns, &earlier))
@@ -76,8 +76,8 @@ impl Projection {
             counterparts: &counterparts,
             sizes: &sizes,
         });
-        let timeline = run.timeline.continued(failure.event.0, &events);
-        let attribution = run.attribution.of_other(run.snapshot, &timeline);
+        let recording = run.recording.continued(failure.event.0, &events);
+        let attribution = run.attribution.of_other(&recording);
         let course = Course {
             from: failure.event,
             events: events.len() as u32,
@@ -95,16 +95,16 @@ impl Projection {
                 ratio: sizes.ratio(),
             }),
         };
-        Self { timeline, attribution, course }
+        Self { recording, attribution, course }
     }
 
     /// Project the rest of a step that no earlier one is like.
     fn of_first(computation: &Computation<'_>, failure: &Failure) -> Result<Self, Unprojected> {
         let run = &computation.run;
         let Written { events, of_step, until, structure } = first::events(computation, failure)?;
-        let timeline = run.timeline.continued(failure.event.0, &events);
-        let from = run.timeline.events.stack(failure.event);
-        let attribution = run.attribution.of_continued(run.snapshot, &timeline, from);
+        let recording = run.recording.continued(failure.event.0, &events);
+        let from = run.recording.events.stack(failure.event);
+        let attribution = run.attribution.of_continued(&recording, from);
         let course = Course {
             from: failure.event,
             events: events.len() as u32,
@@ -113,14 +113,14 @@ impl Projection {
             until,
             basis: Basis::Structure(structure),
         };
-        Ok(Self { timeline, attribution, course })
+        Ok(Self { recording, attribution, course })
     }
 }
 
 /// Whether one call after another leaves much behind in a program that trains: graphs that no backward gives back, which a change of
 /// the program ends in another way than those calls show. One may stay until the next is made; two grow.
 fn leaves_graphs(computation: &Computation<'_>, turns: &Turns, earlier: &Earlier) -> bool {
-    let active = &computation.run.timeline.active;
+    let active = &computation.run.recording.active;
     let leaves_much = |call: Range<u32>, next: &Range<u32>| {
         let [before, after] = [call.start, next.start].map(|event| active.at(Moment(event)));
         call.end == next.start && WORTH.is_exceeded(after.saturating_sub(before), after)

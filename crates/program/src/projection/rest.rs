@@ -25,15 +25,15 @@ pub(super) struct Basis<'a> {
 /// The failed request, and what would have followed it.
 pub(super) fn events(basis: Basis<'_>) -> Vec<Event> {
     let Basis { run, failure, earlier, counterparts, .. } = basis;
-    let table = &run.timeline.events;
-    let live = run.timeline.lifetimes.live_at(Moment(earlier.at.0));
+    let table = &run.recording.events;
+    let live = run.recording.lifetimes.live_at(Moment(earlier.at.0));
     let mut rest = Rest {
         basis,
         writer: Writer::new(table.get(failure.event)),
         left: LeftOver::of(run, failure, earlier, counterparts),
         dropped: HashSet::default(),
         made: HashMap::default(),
-        holders: live.map(|id| (run.timeline.addr(id), id)).collect(),
+        holders: live.map(|id| (run.recording.addr(id), id)).collect(),
     };
     for event in (earlier.at.0..earlier.events.end).map(EventIx) {
         let Some(addr) = table.addr(event) else { continue };
@@ -63,7 +63,7 @@ impl Rest<'_> {
     /// Write what an allocation of the earlier iteration stands for.
     fn alloc(&mut self, event: EventIx, addr: u64) {
         let Basis { run, failure, earlier, sizes, .. } = self.basis;
-        let Some(id) = run.timeline.lifetimes.of_alloc_event(event) else { return };
+        let Some(id) = run.recording.lifetimes.of_alloc_event(event) else { return };
         self.holders.insert(addr, id);
         self.drop_left_over(event, id);
         let expected = i64::try_from(sizes.of_counterpart(id)).unwrap_or(i64::MAX);
@@ -72,14 +72,14 @@ impl Rest<'_> {
             return;
         }
         let bytes = if is_failed { failed_bytes(failure, expected) } else { expected };
-        let addr = self.writer.alloc(&run.timeline.events.get(event), bytes);
+        let addr = self.writer.alloc(&run.recording.events.get(event), bytes);
         self.made.insert(id, (addr, bytes));
         self.left.note_made(id);
     }
 
     /// Write what a free of the earlier iteration stands for.
     fn free(&mut self, event: EventIx, addr: u64) {
-        let events = &self.basis.run.timeline.events;
+        let events = &self.basis.run.recording.events;
         let Some(&id) = self.holders.get(&addr) else { return };
         let action = events.action(event);
         if action == Action::FreeCompleted {
@@ -94,23 +94,23 @@ impl Rest<'_> {
     fn recorded(&self, id: AllocId, action: Action) -> Option<(u64, i64)> {
         let Basis { run, failure, counterparts, .. } = self.basis;
         let ours = counterparts.get(id)?;
-        let lifetimes = &run.timeline.lifetimes;
+        let lifetimes = &run.recording.lifetimes;
         let is_live =
-            lifetimes.start(ours).0 <= failure.event.0 && failure.is_before_end_of(run.timeline, ours);
+            lifetimes.start(ours).0 <= failure.event.0 && failure.is_before_end_of(run.recording, ours);
         // What waits for a stream was asked to be freed.
         let is_new = action == Action::FreeCompleted
             || lifetimes.requested(ours).is_none_or(|at| failure.event.0 < at.0);
-        (is_live && is_new).then(|| (run.timeline.addr(ours), run.timeline.size(ours)))
+        (is_live && is_new).then(|| (run.recording.addr(ours), run.recording.size(ours)))
     }
 
     /// Write that what the earlier iteration left is gone, where an allocation shows it.
     fn drop_left_over(&mut self, event: EventIx, id: AllocId) {
         let run = self.basis.run;
         let phase = run.attribution.phases.phase_at(Moment::after(event));
-        for gone in self.left.gone_before(run.timeline.stack(id), phase) {
-            let (addr, bytes) = (run.timeline.addr(gone), run.timeline.size(gone));
+        for gone in self.left.gone_before(run.recording.stack(id), phase) {
+            let (addr, bytes) = (run.recording.addr(gone), run.recording.size(gone));
             for action in [Action::FreeRequested, Action::FreeCompleted] {
-                self.writer.free(&Event { action, ..run.timeline.events.get(event) }, addr, bytes);
+                self.writer.free(&Event { action, ..run.recording.events.get(event) }, addr, bytes);
             }
             self.dropped.insert(gone);
         }
@@ -121,7 +121,7 @@ impl Rest<'_> {
     fn is_made_once(&self, id: AllocId) -> bool {
         let Basis { run, failure, counterparts, .. } = self.basis;
         let is_of_pass = || matches!(run.category(id), Category::Activation | Category::Input);
-        failure.is_before_end_of(run.timeline, id)
+        failure.is_before_end_of(run.recording, id)
             && !counterparts.is_made_again(id).unwrap_or_else(is_of_pass)
     }
 }

@@ -101,8 +101,8 @@ fn positions(computation: &Computation<'_>, widths: Widths, pass: &Pass, weights
 /// The dimensions that a recorder may have noted of a result.
 fn noted(computation: &Computation<'_>, result: AllocId) -> Vec<u64> {
     let run = &computation.run;
-    let allocation = run.timeline.allocation(result);
-    let tensors = fitting_tensors(run.snapshot, run.timeline.device, &allocation);
+    let allocation = run.recording.allocation(result);
+    let tensors = fitting_tensors(run.recording.snapshot(), run.recording.device, &allocation);
     let dimensions = tensors.iter().flat_map(|tensor| tensor.shape.iter().rev());
     dimensions.filter_map(|&size| size.try_into().ok()).collect()
 }
@@ -116,7 +116,7 @@ pub(super) fn of_attention(
 ) -> Vec<Piece> {
     let piece = |attention: &Attention| {
         let first = *attention.scores.first()?;
-        let event = computation.run.timeline.lifetimes.start(first).event()?;
+        let event = computation.run.recording.lifetimes.start(first).event()?;
         computation.pass_at(event).filter(|pass| is_counted(pass))?;
         let scores = (attention.bytes / widths.scores) as f64;
         Some(Piece { made: first.0, forward: 2.0 * PRODUCTS_OF_SCORES * HEAD * scores, backward: 2.0 })

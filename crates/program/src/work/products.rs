@@ -16,7 +16,7 @@ pub(super) fn looked_up(computation: &Computation<'_>, forward: &Range<u32>) -> 
 
 /// The results of products that some events of a forward make, in their order.
 pub(super) fn results(computation: &Computation<'_>, forward: &Range<u32>) -> Vec<AllocId> {
-    let timeline = computation.run.timeline;
+    let timeline = computation.run.recording.timeline();
     let stack = |id: AllocId| timeline.stack(id);
     let is_counted = |&id: &AllocId| {
         computation.depends_on_batch(id) || computation.dependence(id) == Dependence::WeightCopy
@@ -34,7 +34,7 @@ pub(super) fn results(computation: &Computation<'_>, forward: &Range<u32>) -> Ve
 /// The results of a line that computes products: what is there when another line allocates. Autocast copies weights first, and what
 /// they are multiplied with.
 fn results_of(computation: &Computation<'_>, operation: &[AllocId]) -> Vec<AllocId> {
-    let lifetimes = &computation.run.timeline.lifetimes;
+    let lifetimes = &computation.run.recording.lifetimes;
     let last = operation[operation.len() - 1];
     let next = lifetimes.first_after(lifetimes.start(last)).map(|next| lifetimes.start(next));
     let is_there = |id: AllocId| lifetimes.end(id).is_none_or(|end| next.is_some_and(|next| next < end));

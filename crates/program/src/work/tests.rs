@@ -65,11 +65,10 @@ fn program(has_gradients: bool) -> Program {
 fn shares(program: Program, stack: &[&str]) -> (f64, Option<f64>) {
     let mut program = program;
     let wanted = program.stack(stack);
-    let snapshot = program.finish();
-    let timeline = &snapshot.timelines[0];
-    let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-    let workload = Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
-    let ids: Vec<AllocId> = timeline.ids().filter(|&id| timeline.stack(id) == wanted).collect();
+    let recording = program.finish();
+    let attribution = Attribution::of(&recording, &UserRules::default());
+    let workload = Workload::of(Run { recording: &recording, attribution: &attribution });
+    let ids: Vec<AllocId> = recording.ids().filter(|&id| recording.stack(id) == wanted).collect();
     let work = workload.work();
     (work.of_forward(1.0), work.share(ids.iter().map(|id| id.0..id.0 + 1)))
 }

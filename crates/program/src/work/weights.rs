@@ -104,7 +104,7 @@ fn are_largest(sizes: &[u64], count: usize) -> Vec<bool> {
 /// The windows of a backward, in its order.
 fn windows(computation: &Computation<'_>, pass: &Pass) -> Vec<Window> {
     let run = &computation.run;
-    let lifetimes = &run.timeline.lifetimes;
+    let lifetimes = &run.recording.lifetimes;
     let sizes = computation.parameter_bytes();
     let is_gradient = |id: &AllocId| {
         matches!(computation.dependence(*id), Dependence::Gradient | Dependence::FreshGradient)

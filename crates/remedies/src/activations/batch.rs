@@ -15,7 +15,7 @@ use std::ops::Range;
 /// `half-batch`, `quarter-batch`, `eighth-batch` and, down to single samples, the degrees of `micro-batch`: where a recording shows
 /// training, or calls of a model and nothing else.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
-    let of_batch: Vec<AllocId> = scene.run.timeline.ids().filter(|&id| is_of_batch(scene, id)).collect();
+    let of_batch: Vec<AllocId> = scene.run.recording.ids().filter(|&id| is_of_batch(scene, id)).collect();
     if of_batch.is_empty() {
         return Vec::new();
     }
@@ -43,7 +43,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let of = |id, count| Parts::of(batch, count).map(|parts| offer(id, parts));
     let named = [of("half-batch", 2), of("quarter-batch", 4), of("eighth-batch", 8).map(Offer::rung)];
     // Nobody wants these where a larger part is enough.
-    let bytes: Vec<i64> = of_batch.iter().map(|&id| scene.run.timeline.size(id)).collect();
+    let bytes: Vec<i64> = of_batch.iter().map(|&id| scene.run.recording.size(id)).collect();
     let degrees = Parts::all(batch, &bytes).into_iter().map(|parts| offer("micro-batch", parts).rung());
     named.into_iter().flatten().chain(degrees).collect()
 }
@@ -92,7 +92,7 @@ fn is_of_batch(scene: &Scene<'_>, id: AllocId) -> bool {
 fn micro_batches(scene: &Scene<'_>, program: &mut Program<'_>, parts: Parts) {
     let kept = kept_across_calls(scene);
     scale(scene, program, parts.share(), |id| kept.binary_search(&id).is_err());
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let mut earlier: Vec<AllocId> = Vec::new();
     for pass in scene.computation().spans.passes() {
         let is_gradient = |id: &AllocId| scene.computation().dependence(*id) == Dependence::Gradient;
@@ -125,14 +125,14 @@ fn kept_across_calls(scene: &Scene<'_>) -> Vec<AllocId> {
     let mut kept = Vec::new();
     for pair in spans.windows(2) {
         let is_kept =
-            |&id: &AllocId| scene.run.timeline.gone(id).is_none_or(|gone| Moment(pair[1].end) < gone);
+            |&id: &AllocId| scene.run.recording.gone(id).is_none_or(|gone| Moment(pair[1].end) < gone);
         kept.extend(made(pair[0]).filter(is_kept));
     }
     // The last has no next one that would show it, but was made by the same code.
     if let Some(last) = spans.last() {
         let code: BTreeSet<(StackId, i64)> = kept.iter().map(|&id| made_by(scene, id)).collect();
         let is_like =
-            |&id: &AllocId| scene.run.timeline.gone(id).is_none() && code.contains(&made_by(scene, id));
+            |&id: &AllocId| scene.run.recording.gone(id).is_none() && code.contains(&made_by(scene, id));
         kept.extend(made(last).filter(is_like));
     }
     kept.sort_unstable();
@@ -141,7 +141,7 @@ fn kept_across_calls(scene: &Scene<'_>) -> Vec<AllocId> {
 
 /// The stack and the size of an allocation.
 fn made_by(scene: &Scene<'_>, id: AllocId) -> (StackId, i64) {
-    (scene.run.timeline.stack(id), scene.run.timeline.size(id))
+    (scene.run.recording.stack(id), scene.run.recording.size(id))
 }
 
 /// Multiply what depends on the batch of a pass.
@@ -165,7 +165,7 @@ fn scale(scene: &Scene<'_>, program: &mut Program<'_>, factor: f64, is_scaled: i
 
 /// Have a gradient from the start of its pass on, and add a fresh one to it where the backward makes it.
 fn accumulate(scene: &Scene<'_>, program: &mut Program<'_>, id: AllocId, start: Point) {
-    let Some(made) = scene.run.timeline.lifetimes.start(id).event() else { return };
+    let Some(made) = scene.run.recording.lifetimes.start(id).event() else { return };
     let bytes = program.row(id).bytes;
     program.make_at(id, start);
     let end = scene.computation().frees.first_older_after(made, id).map_or(Point::NEVER, Point::at);

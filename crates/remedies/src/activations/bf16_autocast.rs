@@ -53,7 +53,7 @@ impl Changes {
 
 /// `bf16-autocast`, where stacks show training.
 pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
-    let has_stacks = !scene.run.snapshot.frames.is_empty();
+    let has_stacks = !scene.run.recording.snapshot().frames.is_empty();
     if !has_stacks || !scene.computation().has_backward() {
         return None;
     }
@@ -136,7 +136,7 @@ fn changes_of_pass(scene: &Scene<'_>, known: &Known<'_>, pass: &Pass) -> Changes
     let operations = scene.computation().operations(&(pass.events.start..pass.backward));
     follow(scene, &operations, known, &mut out);
     add_weight_copies(scene, pass, &operations, &mut out);
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let first_after = |event: u32| lifetimes.first_after(Moment(event)).unwrap_or(AllocId(u32::MAX));
     let ids = first_after(pass.events.start)..first_after(pass.events.end);
     for attention in within(known.attention, &ids, |attention| attention.scores[0]) {
@@ -153,12 +153,12 @@ fn changes_of_pass(scene: &Scene<'_>, known: &Known<'_>, pass: &Pass) -> Changes
 }
 
 fn recorded_end(scene: &Scene<'_>, id: AllocId) -> Point {
-    scene.run.timeline.lifetimes.end(id).map_or(Point::NEVER, Point::of)
+    scene.run.recording.lifetimes.end(id).map_or(Point::NEVER, Point::of)
 }
 
 /// Follow types through the operations of a forward.
 fn follow(scene: &Scene<'_>, operations: &[Operation], known: &Known<'_>, out: &mut Changes) {
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let start = |operation: &Operation| lifetimes.start(operation.ids[0]).event().unwrap_or(EventIx(0));
     let mut is_half = false;
     // The value that products take as their input, and the first operation after those products.
@@ -234,7 +234,7 @@ fn cast_input(
 
 /// Parameters that are multiplied by have a copy in bf16 from their first use until their gradient is computed.
 fn add_weight_copies(scene: &Scene<'_>, pass: &Pass, operations: &[Operation], out: &mut Changes) {
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let ids = lifetimes.started_between(Moment(pass.backward), Moment(pass.events.end));
     let gradients: Vec<AllocId> = ids
         .filter(|&id| {
@@ -263,7 +263,7 @@ fn halve_gradients(scene: &Scene<'_>, pass: &Pass, operations: &[Operation], out
         let is_half = out.factors.contains_key(&id);
         *votes.entry(scene.run.bytes(id)).or_default() += if is_half { 1 } else { -1 };
     }
-    let ids = scene.run.timeline.lifetimes.started_between(Moment(pass.backward), Moment(pass.events.end));
+    let ids = scene.run.recording.lifetimes.started_between(Moment(pass.backward), Moment(pass.events.end));
     for id in ids.filter(|&id| scene.computation().dependence(id) == Dependence::Batch) {
         if votes.get(&scene.run.bytes(id)).is_some_and(|&votes| 0 < votes) {
             out.factors.insert(id, 0.5);
@@ -273,7 +273,7 @@ fn halve_gradients(scene: &Scene<'_>, pass: &Pass, operations: &[Operation], out
 
 /// Scores are in bf16, their softmax in fp32; what is multiplied with the values is a copy in bf16.
 fn softmax_in_fp32(scene: &Scene<'_>, pass: &Pass, attention: &Attention, out: &mut Changes) {
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let whole = attention.scores.iter().copied().filter(|&id| scene.run.bytes(id) == attention.bytes);
     let (kept, brief): (Vec<AllocId>, Vec<AllocId>) =
         whole.partition(|&id| lifetimes.end(id).is_none_or(|end| pass.backward < end.0));
@@ -300,7 +300,7 @@ fn softmax_in_fp32(scene: &Scene<'_>, pass: &Pass, attention: &Attention, out: &
 
 /// The logarithms of a loss are in fp32, beside a copy of the logits; so is their gradient, but not that of the logits.
 fn loss_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let start =
         lifetimes.start(loss.logarithms).event().map_or(Point::START, |event| Point::before(event, 0));
     let end = recorded_end(scene, loss.logarithms);
@@ -326,7 +326,7 @@ fn loss_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
 
 /// accelerate turns what a model returns into fp32. The logits themselves go with the graph.
 fn returned_in_fp32(scene: &Scene<'_>, loss: &Loss, out: &mut Changes) {
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let Some(&logits) = loss.forward.last() else { return };
     let start = lifetimes.start(loss.logarithms).event().map_or(Point::START, |event| Point::after(event, 1));
     out.added.push((logits, 1.0, start, recorded_end(scene, logits)));

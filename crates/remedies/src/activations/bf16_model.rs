@@ -31,7 +31,7 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
             add_upcast(scene, program, loss);
         }
         let factor_of = |id| if is_halved(scene, id) && !in_fp32.contains(&id) { 0.5 } else { 1.0 };
-        for id in scene.run.timeline.ids() {
+        for id in scene.run.recording.ids() {
             program.scale(id, factor_of(id));
         }
         program.scale_added(factor_of);
@@ -65,7 +65,7 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
 fn upcasts(scene: &Scene<'_>) -> (Vec<(AllocId, Row)>, Vec<AllocId>) {
     let of_transformers = scene.run.stacks_with(|code| code.is_of_transformers_model());
     let softmax = scene.run.stacks_with(|code| code.has_fp32_softmax());
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let end = |id: AllocId| lifetimes.end(id).map_or(Point::NEVER, Point::of);
     let mut added = Vec::new();
     for span in scene.computation().spans.iter() {
@@ -73,7 +73,7 @@ fn upcasts(scene: &Scene<'_>) -> (Vec<(AllocId, Row)>, Vec<AllocId>) {
         let norms = operations.chunk_by(|a, b| a.is_written_norm && b.is_written_norm && a.is_with(b));
         for norm in norms.filter(|norm| norm[0].is_written_norm) {
             let first = norm[0].main(&scene.run);
-            let is_known = of_transformers.has(scene.run.timeline.stack(first));
+            let is_known = of_transformers.has(scene.run.recording.stack(first));
             let kept = norm.iter().flat_map(|operation| &operation.ids).map(|&id| end(id)).max();
             if let (Some(start), Some(end)) = (lifetimes.start(first).event().filter(|_| is_known), kept) {
                 let bytes = scene.run.bytes(first);
@@ -84,7 +84,7 @@ fn upcasts(scene: &Scene<'_>) -> (Vec<(AllocId, Row)>, Vec<AllocId>) {
     let mut whole = Vec::new();
     for attention in scene.workload().attention() {
         let is_whole = |id: &AllocId| {
-            scene.run.bytes(*id) == attention.bytes && softmax.has(scene.run.timeline.stack(*id))
+            scene.run.bytes(*id) == attention.bytes && softmax.has(scene.run.recording.stack(*id))
         };
         let Some(result) = attention.scores.iter().copied().filter(is_whole).max_by_key(|&id| end(id)) else {
             continue;
@@ -100,14 +100,14 @@ fn upcasts(scene: &Scene<'_>) -> (Vec<(AllocId, Row)>, Vec<AllocId>) {
 
 /// A copy of the logits in fp32, from before their logarithms until the loss is computed.
 fn add_upcast(scene: &Scene<'_>, program: &mut Program<'_>, loss: &Loss) {
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let (Some(start), Some(next)) =
         (lifetimes.start(loss.logarithms).event(), lifetimes.first_after(lifetimes.start(loss.logarithms)))
     else {
         return;
     };
     let Some(end) = (next.0..).map(AllocId).take_while(|id| id.index() < lifetimes.len()).find_map(|id| {
-        let is_elsewhere = scene.run.timeline.stack(id) != scene.run.timeline.stack(loss.logarithms);
+        let is_elsewhere = scene.run.recording.stack(id) != scene.run.recording.stack(loss.logarithms);
         lifetimes.start(id).event().filter(|_| is_elsewhere)
     }) else {
         return;
@@ -117,7 +117,7 @@ fn add_upcast(scene: &Scene<'_>, program: &mut Program<'_>, loss: &Loss) {
 }
 
 fn recorded_end(scene: &Scene<'_>, id: AllocId) -> Point {
-    scene.run.timeline.lifetimes.end(id).map_or(Point::NEVER, Point::of)
+    scene.run.recording.lifetimes.end(id).map_or(Point::NEVER, Point::of)
 }
 
 /// Whether an allocation holds numbers of the model's type.

@@ -61,7 +61,7 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     // transformers checkpoints while it trains only.
     let only_in_training = scene.run.stacks_with(|code| code.is_checkpointed_in_training_only());
     let is_checkpointed =
-        |block: &Block| !only_in_training.has(scene.run.timeline.stack(AllocId(block.ids.start)));
+        |block: &Block| !only_in_training.has(scene.run.recording.stack(AllocId(block.ids.start)));
     let in_eval = |events| find(scene, &as_pass(events)).into_iter().filter(is_checkpointed).collect();
     blocks.extend(with_graph.map(in_eval));
     let count = blocks.iter().map(Vec::len).max().unwrap_or(0);
@@ -171,7 +171,7 @@ fn find(scene: &Scene<'_>, pass: &Pass) -> Vec<Block> {
 }
 
 fn block(scene: &Scene<'_>, pass: &Pass, ids: Range<u32>) -> Option<Block> {
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let start = lifetimes.start(AllocId(ids.start)).event()?.0;
     let next = lifetimes.first_after(lifetimes.start(AllocId(ids.end - 1)));
     let after = next.and_then(|id| lifetimes.start(id).event()).map_or(pass.backward, |event| event.0);
@@ -200,14 +200,14 @@ fn consumed(scene: &Scene<'_>, block: &Block, next: AllocId) -> Option<Point> {
     let keeps_result = matches!(kind(block.output), OperationKind::Same | OperationKind::Fp32);
     let is_arithmetic =
         kind(next) == OperationKind::Own && scene.run.bytes(next) == scene.run.bytes(block.output);
-    let made = scene.run.timeline.lifetimes.start(next).event();
+    let made = scene.run.recording.lifetimes.start(next).event();
     made.filter(|_| keeps_result && is_arithmetic).map(|made| Point::after(made, 0))
 }
 
 /// What the last of some blocks is called with: the newest that is there when it begins, and was made since the block before it or
 /// is what that block returned.
 fn input(scene: &Scene<'_>, pass: &Pass, blocks: &[Block]) -> Option<AllocId> {
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let (block, before) = blocks.split_last()?;
     let before = before.last();
     let pass_start = lifetimes.first_after(Moment(pass.events.start))?.0;
@@ -221,8 +221,8 @@ fn input(scene: &Scene<'_>, pass: &Pass, blocks: &[Block]) -> Option<AllocId> {
 
 /// The largest of what its last operation keeps.
 fn output(scene: &Scene<'_>, kept: &[AllocId]) -> Option<AllocId> {
-    let stack = scene.run.timeline.stack(*kept.last()?);
-    let of_last = kept.iter().rev().take_while(|&&id| scene.run.timeline.stack(id) == stack);
+    let stack = scene.run.recording.stack(*kept.last()?);
+    let of_last = kept.iter().rev().take_while(|&&id| scene.run.recording.stack(id) == stack);
     of_last.copied().max_by_key(|&id| (scene.run.bytes(id), id))
 }
 
@@ -232,7 +232,7 @@ fn backward_start(scene: &Scene<'_>, pass: &Pass, block: &Block) -> Option<Event
     if pass.backward == pass.events.end {
         return None;
     }
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let ends = block.inner.iter().filter_map(|&id| lifetimes.end(id)?.event());
     let first = ends.filter(|end| pass.backward <= end.0).min()?;
     // What comes after a block keeps what the block returned.
@@ -287,7 +287,7 @@ fn compute_again(
         let event = moment.event().map_or(0, |event| event.0);
         Point::after(backward, event.saturating_sub(block.events.start) + 1)
     };
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     for id in made_again.map(AllocId).filter(|&id| is_made_again(id)) {
         let row = program.row(id);
         let start = again(lifetimes.start(id));

@@ -67,7 +67,7 @@ fn in_chunks(scene: &Scene<'_>, program: &mut Program<'_>, loss: &Loss) {
         program.scale(id, 1.0 / CHUNKS);
     }
     let over =
-        scene.run.timeline.lifetimes.start(loss.logarithms).event().map(|event| Point::after(event, 0));
+        scene.run.recording.lifetimes.start(loss.logarithms).event().map(|event| Point::after(event, 0));
     // Shifted copies of the logits are not needed where the hidden states are shifted instead.
     let copies = loss.forward.iter().skip(1).rev().skip(1);
     copies.for_each(|&id| program.leave_out(id));
@@ -75,13 +75,13 @@ fn in_chunks(scene: &Scene<'_>, program: &mut Program<'_>, loss: &Loss) {
         let row = program.row(id);
         if let Some(&first) = loss.backward.first() {
             // The chunk is there again as long as its gradients are computed.
-            let end = scene.run.timeline.lifetimes.end(loss.logarithms).map_or(Point::NEVER, Point::of);
+            let end = scene.run.recording.lifetimes.end(loss.logarithms).map_or(Point::NEVER, Point::of);
             program.add(id, Row { start: program.row(first).start, end, ..row });
         }
         program.free_at(id, over.unwrap_or(row.end));
     }
     let Some(&last) = loss.backward.last() else { return };
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let Some(end) = lifetimes.end(last) else { return };
     let made = lifetimes.started_between(lifetimes.start(last), end);
     for id in made.filter(|&id| scene.computation().dependence(id) == Dependence::Gradient) {

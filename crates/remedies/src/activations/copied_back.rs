@@ -29,10 +29,10 @@ struct Copy {
 
 /// What the forward of a pass makes and its backward lets go of.
 pub(super) fn kept_for_backward(scene: &Scene<'_>, pass: &Pass) -> HashSet<AllocId> {
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let backward = Moment(pass.backward);
     // What is there at the end of a recording is kept if that ends in the pass.
-    let is_cut = pass.events.end as usize == scene.run.timeline.events.len();
+    let is_cut = pass.events.end as usize == scene.run.recording.events.len();
     let goes_in_backward =
         |id: AllocId| lifetimes.end(id).map_or(is_cut, |end| backward < end && end.0 <= pass.events.end);
     let is_kept = |id: &AllocId| {
@@ -108,7 +108,7 @@ impl<'s, 'a> Walk<'s, 'a> {
     ) -> Vec<Copy> {
         let mut walk = Self { scene, weights, made: Vec::new(), gone: Vec::new(), copies: Vec::new() };
         for event in (pass.backward..pass.events.end).map(EventIx) {
-            if let Some(id) = scene.run.timeline.lifetimes.of_alloc_event(event) {
+            if let Some(id) = scene.run.recording.lifetimes.of_alloc_event(event) {
                 if !walk.gone.is_empty() {
                     walk.end_operations();
                 }
@@ -184,7 +184,7 @@ impl<'s, 'a> Walk<'s, 'a> {
 
     /// Whether it is the gradient of a value, which the next operation takes: it is there when something else is made.
     fn is_handed_on(&self, id: AllocId) -> bool {
-        let lifetimes = &self.scene.run.timeline.lifetimes;
+        let lifetimes = &self.scene.run.recording.lifetimes;
         let start = lifetimes.start(id);
         let next = lifetimes.first_after(start).map(|next| lifetimes.start(next));
         self.scene.computation().dependence(id) == Dependence::Batch

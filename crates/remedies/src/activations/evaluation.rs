@@ -42,8 +42,8 @@ const GRAPH_PART: usize = 4;
 /// Whether an evaluation keeps a graph.
 pub(super) fn keeps_graph(scene: &Scene<'_>, events: &Range<u32>) -> bool {
     let range = events.start as usize + 1..events.end as usize + 1;
-    let Some((peak, _)) = scene.run.timeline.active.peak_in(range) else { return false };
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let Some((peak, _)) = scene.run.recording.active.peak_in(range) else { return false };
+    let lifetimes = &scene.run.recording.lifetimes;
     let is_value = |id: &AllocId| scene.computation().depends_on_batch(*id);
     let made = lifetimes.started_between(Moment(events.start), peak).filter(is_value).count();
     let is_there =

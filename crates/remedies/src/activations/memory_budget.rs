@@ -17,7 +17,7 @@ pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
         return None;
     }
     let compiled = scene.run.stacks_with(|code| code.runs_compiled_graph());
-    let is_compiled = |id: &AllocId| compiled.has(scene.run.timeline.stack(*id));
+    let is_compiled = |id: &AllocId| compiled.has(scene.run.recording.stack(*id));
     let passes = scene.computation().spans.passes();
     let mut kept: Vec<AllocId> =
         passes.flat_map(|pass| kept_for_backward(scene, pass)).filter(is_compiled).collect();

@@ -16,7 +16,7 @@ use oomscope_simulator::{Point, Program};
 pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     let passes = || scene.computation().spans.passes();
     // Frames are asked last, since a file may have many.
-    if scene.run.snapshot.frames.is_empty()
+    if scene.run.recording.snapshot().frames.is_empty()
         || !has_backward_that_lets_go(scene)
         || scene.run.has_frame(|code| code.saves_on_host() || code.runs_compiled())
     {
@@ -122,11 +122,10 @@ mod tests {
 
     #[test]
     fn what_an_operation_needs_comes_back_for_it_with_its_weight() {
-        let snapshot = program().finish();
-        let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let subject = Subject::new(&snapshot, timeline);
-        let workload = Workload::of(Run { snapshot: &snapshot, timeline, attribution: &attribution });
+        let recording = program().finish();
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        let subject = Subject::new(&recording);
+        let workload = Workload::of(Run { recording: &recording, attribution: &attribution });
         let scene = Scene::new(&workload, &subject, Device::default());
         let wanted = vec![Wanted::parse("save-on-cpu").expect("the id is known")];
         let found = predict(&scene, &wanted.into(), &|_, _| true).remedies.into_iter().next();

@@ -6,7 +6,7 @@ use crate::predict::predict;
 use crate::wanted::Wanted;
 use oomscope_analysis::{Attribution, UserRules};
 use oomscope_fixtures::programs::{BACKWARD, DATA, LOAD, LOSS, Program, STATE, ZERO_GRAD};
-use oomscope_model::Snapshot;
+use oomscope_model::Recording;
 use oomscope_program::{Run, Workload};
 use oomscope_simulator::{Device, Subject};
 
@@ -108,23 +108,22 @@ fn evaluate(program: &mut Program) {
 }
 
 /// The prediction of one remedy; `None` if it does not apply.
-fn prediction(snapshot: &Snapshot, id: &str) -> Option<Prediction> {
-    let timeline = &snapshot.timelines[0];
-    let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
-    let subject = Subject::new(snapshot, timeline);
+fn prediction(recording: &Recording, id: &str) -> Option<Prediction> {
+    let attribution = Attribution::of(recording, &UserRules::default());
+    let subject = Subject::new(recording);
     let device = Device::default();
-    let workload = Workload::of(Run { snapshot, timeline, attribution: &attribution });
+    let workload = Workload::of(Run { recording, attribution: &attribution });
     let scene = Scene::new(&workload, &subject, device);
     let wanted = vec![Wanted::parse(id).expect("the id is known")];
     predict(&scene, &wanted.into(), &|_, _| true).remedies.into_iter().next()
 }
 
 /// Its predicted peak in MiB, rounded.
-fn peak(snapshot: &Snapshot, id: &str) -> Option<u64> {
-    Some((prediction(snapshot, id)?.figures.peak_requested + (1 << 19)) >> 20)
+fn peak(recording: &Recording, id: &str) -> Option<u64> {
+    Some((prediction(recording, id)?.figures.peak_requested + (1 << 19)) >> 20)
 }
 
-fn trained() -> Snapshot {
+fn trained() -> Recording {
     let mut program = Program::default();
     train(&mut program, 3);
     program.finish()
@@ -132,31 +131,31 @@ fn trained() -> Snapshot {
 
 #[test]
 fn micro_batches_share_what_scales_and_keep_gradients() {
-    let snapshot = trained();
+    let recording = trained();
     // Parameters and state of 15 MiB each, three blocks of 90, a MiB of input, 10 on their way.
-    assert_eq!(peak(&snapshot, "set:max_split_size_mb=64"), Some(15 + 15 + 270 + 1 + 10));
+    assert_eq!(peak(&recording, "set:max_split_size_mb=64"), Some(15 + 15 + 270 + 1 + 10));
     // All gradients are there from the start, and what passes is halved, too.
-    assert_eq!(peak(&snapshot, "half-batch"), Some(15 + 15 + 15 + (270 + 1 + 10) / 2 + 1));
+    assert_eq!(peak(&recording, "half-batch"), Some(15 + 15 + 15 + (270 + 1 + 10) / 2 + 1));
 }
 
 #[test]
 fn what_passes_leave_behind_is_as_much_in_smaller_batches() {
     let mut program = Program::default();
     train_as(&mut program, 3, &Style { kept_bytes: Some(8 * MIB), ..Style::default() });
-    let snapshot = program.finish();
+    let recording = program.finish();
     let kept = 3 * 8;
-    assert_eq!(peak(&snapshot, "set:max_split_size_mb=64"), Some(15 + 15 + 270 + 1 + 10 + kept));
-    assert_eq!(peak(&snapshot, "half-batch"), Some(15 + 15 + 15 + (270 + 1 + 10) / 2 + 1 + kept));
+    assert_eq!(peak(&recording, "set:max_split_size_mb=64"), Some(15 + 15 + 270 + 1 + 10 + kept));
+    assert_eq!(peak(&recording, "half-batch"), Some(15 + 15 + 15 + (270 + 1 + 10) / 2 + 1 + kept));
 }
 
 #[test]
 fn the_last_micro_batch_has_no_gradients_of_the_step_before() {
     let mut program = Program::default();
     train_as(&mut program, 3, &Style { keeps_gradients: true, ..Style::default() });
-    let snapshot = program.finish();
+    let recording = program.finish();
     // Parameters and state of 15 each, the gradients of the step before, all three blocks, an input.
-    assert_eq!(peak(&snapshot, "set:max_split_size_mb=64"), Some(15 + 15 + 15 + 270 + 1));
-    assert_eq!(peak(&snapshot, "half-batch"), Some(15 + 15 + 15 + (270 + 1 + 10) / 2 + 1));
+    assert_eq!(peak(&recording, "set:max_split_size_mb=64"), Some(15 + 15 + 15 + 270 + 1));
+    assert_eq!(peak(&recording, "half-batch"), Some(15 + 15 + 15 + (270 + 1 + 10) / 2 + 1));
 }
 
 #[test]
@@ -195,20 +194,20 @@ fn autocast_is_not_offered_where_no_products_show() {
 
 #[test]
 fn checkpoints_keep_what_blocks_return() {
-    let snapshot = trained();
+    let recording = trained();
     // The outputs of two blocks; of the last one, 70 MiB that are computed again, and 10 on their way. What the last one returned
     // was needed by what came after it, whose backward is over.
-    assert_eq!(peak(&snapshot, "checkpoint-all"), Some(15 + 15 + 1 + 40 + 70 + 10));
+    assert_eq!(peak(&recording, "checkpoint-all"), Some(15 + 15 + 1 + 40 + 70 + 10));
     // Every second keeps 70 MiB of the one between.
-    assert_eq!(peak(&snapshot, "checkpoint-half"), Some(15 + 15 + 1 + 40 + 70 + 70 + 10));
+    assert_eq!(peak(&recording, "checkpoint-half"), Some(15 + 15 + 1 + 40 + 70 + 70 + 10));
     // Of equal ones, the first is the best: when its backward comes, the others are over.
-    assert_eq!(peak(&snapshot, "checkpoint-largest"), Some(15 + 15 + 1 + 20 + 90 + 90 + 10));
+    assert_eq!(peak(&recording, "checkpoint-largest"), Some(15 + 15 + 1 + 20 + 90 + 90 + 10));
 }
 
 #[test]
 fn numbers_of_half_the_width_take_half() {
-    let snapshot = trained();
-    assert_eq!(peak(&snapshot, "bf16-model"), Some((15 + 15 + 270 + 10) / 2 + 1));
+    let recording = trained();
+    assert_eq!(peak(&recording, "bf16-model"), Some((15 + 15 + 270 + 10) / 2 + 1));
 }
 
 #[test]
@@ -217,9 +216,9 @@ fn evaluation_without_a_graph_holds_few_values() {
     train(&mut program, 2);
     evaluate(&mut program);
     train(&mut program, 1);
-    let snapshot = program.finish();
-    let recorded = peak(&snapshot, "set:max_split_size_mb=64").expect("settings always apply");
-    let without = peak(&snapshot, "eval-no-grad").expect("evaluation keeps a graph");
+    let recording = program.finish();
+    let recorded = peak(&recording, "set:max_split_size_mb=64").expect("settings always apply");
+    let without = peak(&recording, "eval-no-grad").expect("evaluation keeps a graph");
     assert!(without < recorded, "{without} of {recorded}");
     assert_eq!(peak(&trained(), "eval-no-grad"), None);
 }
@@ -287,14 +286,14 @@ fn a_loss_without_a_graph_keeps_nothing_else() {
 fn without_stacks_there_are_no_blocks() {
     let mut program = Program::bare();
     train(&mut program, 3);
-    let snapshot = program.finish();
+    let recording = program.finish();
     for id in ["checkpoint-all", "bf16-autocast", "sdpa", "chunk-loss"] {
-        assert_eq!(peak(&snapshot, id), None, "{id}");
+        assert_eq!(peak(&recording, id), None, "{id}");
     }
 }
 
 /// Calls of a model alone, whose parameters show numbers of some bytes: two matrices, each with its bias.
-fn run_forward(width: i64) -> Snapshot {
+fn run_forward(width: i64) -> Recording {
     let mut program = Program::default();
     for numbers in [1024 * 4096, 4096, 4096 * 1024, 1024] {
         program.alloc(numbers * width, LOAD);
@@ -314,14 +313,14 @@ fn run_forward(width: i64) -> Snapshot {
 
 #[test]
 fn what_only_runs_forward_gets_code_for_that() {
-    let snapshot = run_forward(4);
-    let code = |id: &str| prediction(&snapshot, id).map(|found| found.code).unwrap_or_default();
+    let recording = run_forward(4);
+    let code = |id: &str| prediction(&recording, id).map(|found| found.code).unwrap_or_default();
     assert!(code("half-batch").contains("inference_mode") && code("bf16-model").contains("torch_dtype"));
     assert!(["half-batch", "bf16-model"].iter().all(|id| !code(id).contains("optimizer")));
     // The matrices with biases of 20 KiB, an input and two values.
-    assert_eq!(peak(&snapshot, "half-batch"), Some(32 + (1 + 40 + 40) / 2 + 1));
-    assert_eq!(peak(&snapshot, "bf16-model"), Some(16 + 1 + 40));
-    assert_eq!(peak(&snapshot, "bf16-autocast"), None);
+    assert_eq!(peak(&recording, "half-batch"), Some(32 + (1 + 40 + 40) / 2 + 1));
+    assert_eq!(peak(&recording, "bf16-model"), Some(16 + 1 + 40));
+    assert_eq!(peak(&recording, "bf16-autocast"), None);
 }
 
 #[test]
@@ -331,11 +330,11 @@ fn sizes_of_parameters_show_numbers_of_two_bytes() {
 
 #[test]
 fn each_remedy_names_the_line_that_it_applies_to() {
-    let snapshot = trained();
+    let recording = trained();
     // Allocations of a block have nothing in common but the loop that calls it.
-    let line = |id: &str| prediction(&snapshot, id)?.preconditions.into_iter().next()?.line;
+    let line = |id: &str| prediction(&recording, id)?.preconditions.into_iter().next()?.line;
     assert_eq!(line("checkpoint-all").as_deref(), Some("model.py:50 forward"));
     assert_eq!(line("half-batch").as_deref(), Some("train.py:90 <module>"));
-    let fact = |id: &str| prediction(&snapshot, id).map(|found| found.preconditions[0].fact.clone());
+    let fact = |id: &str| prediction(&recording, id).map(|found| found.preconditions[0].fact.clone());
     assert_eq!(fact("checkpoint-all").as_deref(), Some("3 blocks keep 210 MiB for the backward"));
 }

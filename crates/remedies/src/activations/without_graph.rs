@@ -49,8 +49,8 @@ pub(super) fn without_graph_alone(
 
 /// The functions that make something themselves, by their numbers.
 fn making(scene: &Scene<'_>, frames: &CallFrames, events: &Range<u32>) -> HashSet<u32> {
-    let snapshot = scene.run.snapshot;
-    let innermost = |id| frames.path(snapshot, scene.run.timeline.stack(id)).last();
+    let snapshot = scene.run.recording.snapshot();
+    let innermost = |id| frames.path(snapshot, scene.run.recording.stack(id)).last();
     scene.run.made_in(events).filter_map(innermost).map(|frame| frames.get(frame).function).collect()
 }
 
@@ -72,7 +72,7 @@ impl<'a> WithoutGraph<'a> {
         events: &Range<u32>,
         kept_by_graph: Option<&'a HashSet<AllocId>>,
     ) -> Vec<(AllocId, Point)> {
-        let lifetimes = &scene.run.timeline.lifetimes;
+        let lifetimes = &scene.run.recording.lifetimes;
         let frames = &scene.computation().frames;
         let is_value = |id| scene.computation().dependence(id) != Dependence::Workspace;
         // Asked only where it is known what a graph keeps: it takes a look at all frames.
@@ -83,14 +83,14 @@ impl<'a> WithoutGraph<'a> {
         let ids = lifetimes.started_between(Moment(events.start), Moment(events.end));
         // The next stack after the events tells which functions are over by then.
         let next = lifetimes.first_after(Moment(events.end));
-        let stack = |id| scene.run.snapshot.first_alike(scene.run.timeline.stack(id));
+        let stack = |id| scene.run.recording.snapshot().first_alike(scene.run.recording.stack(id));
         let with_event = |id| Some((id, lifetimes.start(id).event()?, stack(id)));
         for (id, made, stack) in ids.chain(next).filter_map(with_event) {
             if (stack == StackId::EMPTY || !is_value(id)) && made.0 < events.end {
                 continue;
             }
             path.clear();
-            path.extend(frames.path(scene.run.snapshot, stack));
+            path.extend(frames.path(scene.run.recording.snapshot(), stack));
             if events.end <= made.0 {
                 finder.end_all_but(stack, &path, Point::before(made, 0));
             } else {

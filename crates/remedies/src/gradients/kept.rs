@@ -23,7 +23,7 @@ impl Kept {
 
 /// The gradients that are there when the program goes on after a step, each with the first such step.
 pub(super) fn kept(scene: &Scene<'_>, steps: &[TrainingStep]) -> Vec<Kept> {
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let mut out: Vec<Kept> = Vec::new();
     // Buckets stay, whatever becomes of the gradients that are parts of them.
     let is_bucket = |&id: &AllocId| scene.run.attribution.categories.rule(id) == RuleId::BucketOfGradients;

@@ -23,7 +23,7 @@ pub(super) struct Reappearing {
 impl Reappearing {
     /// Find them: a gradient that was kept through several steps reappears in each but the first.
     pub(super) fn of(scene: &Scene<'_>, steps: &[TrainingStep], kept: &[Kept]) -> Self {
-        let timeline = scene.run.timeline;
+        let timeline = scene.run.recording.timeline();
         let mut out = Self::default();
         for (number, step) in steps.iter().enumerate() {
             let is_reused = |gradient: &&Kept| {

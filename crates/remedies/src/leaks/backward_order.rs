@@ -31,11 +31,11 @@ impl BackwardOrder {
         backward: Range<u32>,
         is_left: impl Fn(AllocId) -> bool,
     ) -> Self {
-        let lifetimes = &scene.run.timeline.lifetimes;
+        let lifetimes = &scene.run.recording.lifetimes;
         let mut freed_early: HashMap<(FrameId, u64), u32> = HashMap::default();
         for id in made_in(lifetimes, &forward).filter(|&id| !is_left(id)) {
             let end = lifetimes.end(id).filter(|end| end.0 <= forward.end);
-            if let Some((end, line)) = end.zip(line(scene, scene.run.timeline.stack(id))) {
+            if let Some((end, line)) = end.zip(line(scene, scene.run.recording.stack(id))) {
                 let events = freed_early.entry((line, scene.run.bytes(id))).or_default();
                 *events = (*events).max(end.0 - lifetimes.start(id).0);
             }
@@ -52,8 +52,8 @@ impl BackwardOrder {
 
     /// The point at which an activation is no longer needed.
     pub(super) fn freed(&self, scene: &Scene<'_>, id: AllocId) -> Point {
-        let start = scene.run.timeline.lifetimes.start(id).0;
-        let line = line(scene, scene.run.timeline.stack(id));
+        let start = scene.run.recording.lifetimes.start(id).0;
+        let line = line(scene, scene.run.recording.stack(id));
         let early = line.and_then(|line| self.freed_early.get(&(line, scene.run.bytes(id))));
         if let Some(events) = early {
             return Point::after(EventIx(start.saturating_add(*events)), 0);
@@ -75,7 +75,7 @@ fn made_in(lifetimes: &Lifetimes, events: &Range<u32>) -> impl Iterator<Item = A
 
 /// The allocations of a category within some events, with running sums of their bytes.
 fn sums(scene: &Scene<'_>, events: &Range<u32>, category: Category) -> Vec<(u32, u128)> {
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let mut sum = 0;
     let of_category = made_in(lifetimes, events).filter(|&id| scene.run.category(id) == category);
     let running = of_category.map(|id| {
@@ -87,7 +87,8 @@ fn sums(scene: &Scene<'_>, events: &Range<u32>, category: Category) -> Vec<(u32,
 
 /// The innermost Python frame of a stack: the line of a layer or of a function.
 fn line(scene: &Scene<'_>, stack: StackId) -> Option<FrameId> {
-    let mut frames = scene.run.snapshot.stacks.frames(stack).iter().copied();
-    let tables = (&scene.run.snapshot.frames, &scene.run.snapshot.strings);
+    let mut frames = scene.run.recording.snapshot().stacks.frames(stack).iter().copied();
+    let snapshot = scene.run.recording.snapshot();
+    let tables = (&snapshot.frames, &snapshot.strings);
     frames.find(|&frame| is_python(&tables.1.path(tables.0.get(frame).file)))
 }

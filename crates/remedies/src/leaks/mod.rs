@@ -28,7 +28,7 @@ fn left_by_leak(scene: &Scene<'_>) -> Vec<LeftBehind> {
         left.sort_by_key(|left| left.id);
     }
     let left_bytes = left.iter().fold(0u64, |sum, left| sum.saturating_add(scene.run.bytes(left.id)));
-    let peak_bytes = scene.run.timeline.active.peak().1.max(0).unsigned_abs();
+    let peak_bytes = scene.run.recording.active.peak().1.max(0).unsigned_abs();
     if left_bytes < peak_bytes / LEFT_PART {
         left.clear();
     }
@@ -43,7 +43,7 @@ const EVALUATION_NOTE: &str = "What is kept is taken to be freed as soon as the 
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let left = left_by_leak(scene);
     let is_of_evaluation = left.iter().any(|left| {
-        let made = scene.run.timeline.lifetimes.start(left.id);
+        let made = scene.run.recording.lifetimes.start(left.id);
         scene.run.category(left.id) == Category::Activation
             && scene.run.attribution.phases.phase_at(made) == Phase::Eval
     });
@@ -70,9 +70,9 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
 
 /// When each allocation would be freed.
 fn ends(scene: &Scene<'_>, left: &[LeftBehind]) -> Vec<(AllocId, Point)> {
-    let last = scene.run.timeline.events.len() as u32;
+    let last = scene.run.recording.events.len() as u32;
     let likes = Likes::of(scene, left);
-    let of_same_lines = more_left::of_same_lines(scene.run.timeline, left, &likes.by_stack);
+    let of_same_lines = more_left::of_same_lines(scene.run.recording, left, &likes.by_stack);
     let mut out: Vec<(AllocId, Point)> =
         of_same_lines.into_iter().map(|(id, event)| (id, Point::after(event, 0))).collect();
     let mut latest: Option<Range<u32>> = None;
@@ -111,11 +111,11 @@ impl Likes {
     fn of(scene: &Scene<'_>, left: &[LeftBehind]) -> Self {
         let mut by_stack: HashMap<StackId, Vec<AllocId>> = HashMap::default();
         for left in left {
-            by_stack.entry(scene.run.timeline.stack(left.id)).or_default();
+            by_stack.entry(scene.run.recording.stack(left.id)).or_default();
         }
         by_stack.remove(&StackId::EMPTY);
-        for id in scene.run.timeline.ids() {
-            if let Some(made) = by_stack.get_mut(&scene.run.timeline.stack(id)) {
+        for id in scene.run.recording.ids() {
+            if let Some(made) = by_stack.get_mut(&scene.run.recording.stack(id)) {
                 made.push(id);
             }
         }
@@ -124,17 +124,17 @@ impl Likes {
 
     /// When the like of an allocation is made next, from an event on.
     fn next(&self, scene: &Scene<'_>, id: AllocId, from: u32) -> Option<EventIx> {
-        let lifetimes = &scene.run.timeline.lifetimes;
-        let made = self.by_stack.get(&scene.run.timeline.stack(id))?;
+        let lifetimes = &scene.run.recording.lifetimes;
+        let made = self.by_stack.get(&scene.run.recording.stack(id))?;
         let at = made.partition_point(|&other| lifetimes.start(other).0 <= from);
         lifetimes.start(*made.get(at)?).event()
     }
 
     /// What these stacks make within some events.
     fn made_in(&self, scene: &Scene<'_>, events: &Range<u32>) -> Vec<AllocId> {
-        let lifetimes = &scene.run.timeline.lifetimes;
+        let lifetimes = &scene.run.recording.lifetimes;
         let made = lifetimes.started_between(Moment(events.start), Moment(events.end));
-        made.filter(|&id| self.by_stack.contains_key(&scene.run.timeline.stack(id))).collect()
+        made.filter(|&id| self.by_stack.contains_key(&scene.run.recording.stack(id))).collect()
     }
 }
 
@@ -178,7 +178,7 @@ impl Repetition {
         if scene.run.category(id) != Category::Activation {
             return None;
         }
-        let start = scene.run.timeline.lifetimes.start(id).0;
+        let start = scene.run.recording.lifetimes.start(id).0;
         let backward = self.backward_after(scene, start)?;
         if !known.as_ref().is_some_and(|order| order.is_of(backward.start, start)) {
             let forward = self.events.start..backward.start;

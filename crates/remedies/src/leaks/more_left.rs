@@ -15,14 +15,14 @@ const MIN_OUTLIVING: usize = 3;
 pub(super) fn outliving(scene: &Scene<'_>, left: &[LeftBehind]) -> Vec<LeftBehind> {
     let known: HashSet<AllocId> = left.iter().map(|left| left.id).collect();
     let steps = training_steps(&scene.run);
-    let lifetimes = &scene.run.timeline.lifetimes;
+    let lifetimes = &scene.run.recording.lifetimes;
     let mut by_stack: HashMap<StackId, Vec<LeftBehind>> = HashMap::default();
     for pair in steps.windows(2) {
         let [pass, next] = pair else { continue };
         let made = lifetimes.started_between(Moment(pass.events.start), Moment(pass.events.end));
         let outlives = |id: AllocId| lifetimes.end(id).is_none_or(|end| next.events.end < end.0);
         for id in made.filter(|&id| outlives(id) && !known.contains(&id)) {
-            let stack = scene.run.timeline.stack(id);
+            let stack = scene.run.recording.stack(id);
             if stack != StackId::EMPTY && scene.run.category(id) == Category::Activation {
                 let (from, until) = (EventIx(pass.events.start), EventIx(next.events.start));
                 let found =

@@ -102,7 +102,7 @@ fn steps(scene: &Scene<'_>, temporaries: &[AllocId]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut before = 0;
     for &id in temporaries {
-        let lifetimes = &scene.run.timeline.lifetimes;
+        let lifetimes = &scene.run.recording.lifetimes;
         let start = Point::of(lifetimes.start(id));
         let end = lifetimes.end(id).map_or(Point::NEVER, Point::of);
         let size = scene.run.bytes(id);

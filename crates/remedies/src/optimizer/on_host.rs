@@ -11,7 +11,7 @@ use oomscope_program::OptimizerFacts;
 /// `offload-state`, where an optimizer keeps state. A step that is captured in a graph cannot wait for the host; then there is a pool
 /// for it.
 pub(super) fn offer<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Option<Offer<'a>> {
-    let may_be_captured = scene.run.timeline.events.distinct_pools().any(|pool| pool != PoolKey::DEFAULT);
+    let may_be_captured = scene.run.recording.events.distinct_pools().any(|pool| pool != PoolKey::DEFAULT);
     if facts.state.is_empty() || may_be_captured {
         return None;
     }

@@ -12,13 +12,13 @@ pub(super) fn is_kept_by_graphs(scene: &Scene<'_>, program: &Program<'_>, offer:
     if offer.part != Part::Evaluation {
         return true;
     }
-    let roles: Vec<FrameRole> = (0..scene.run.snapshot.frames.len() as u32)
+    let roles: Vec<FrameRole> = (0..scene.run.recording.snapshot().frames.len() as u32)
         .map(|index| FrameRole::of(scene, FrameId(index)))
         .collect();
     let of_evaluation = |id: AllocId| {
-        let phase = scene.run.attribution.phases.phase_at(scene.run.timeline.lifetimes.start(id));
+        let phase = scene.run.attribution.phases.phase_at(scene.run.recording.lifetimes.start(id));
         !matches!(phase, Phase::Forward | Phase::Backward | Phase::Optimizer)
-            && may_keep_graph(scene, &roles, scene.run.timeline.stack(id))
+            && may_keep_graph(scene, &roles, scene.run.recording.stack(id))
     };
     program.touched_by(&changed(program, &[offer])).all(of_evaluation)
 }
@@ -26,7 +26,7 @@ pub(super) fn is_kept_by_graphs(scene: &Scene<'_>, program: &Program<'_>, offer:
 /// Whether code keeps a graph, as far as its frames tell: no model is called under `no_grad`, and the innermost function that is
 /// named for what it does does not train. A function that a module calls may do without gradients for itself.
 fn may_keep_graph(scene: &Scene<'_>, roles: &[FrameRole], stack: StackId) -> bool {
-    let frames = scene.run.snapshot.stacks.frames(stack);
+    let frames = scene.run.recording.snapshot().stacks.frames(stack);
     let role = |frame: &FrameId| roles.get(frame.index()).copied().unwrap_or(FrameRole::Other);
     let from_outermost = || frames.iter().rev().map(role);
     let is_outside = |role: &FrameRole| *role != FrameRole::Module;
@@ -50,7 +50,7 @@ enum FrameRole {
 
 impl FrameRole {
     fn of(scene: &Scene<'_>, frame: FrameId) -> Self {
-        let frame = site_frame(scene.run.snapshot, frame);
+        let frame = site_frame(scene.run.recording.snapshot(), frame);
         let file = frame.file.replace('\\', "/");
         let code = FrameCode { file: &file, function: &frame.name };
         if code.runs_without_gradients() {

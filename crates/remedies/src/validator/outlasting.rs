@@ -25,7 +25,7 @@ impl<'s, 'r> Outlasting<'s, 'r> {
 
     pub(crate) fn has(&self, tried: &Tried) -> bool {
         let Recorded { scene, baseline, .. } = self.recorded;
-        scene.run.timeline.ooms.is_empty()
+        scene.run.recording.ooms.is_empty()
             || saves(baseline.figures.peak_requested, tried.figures.peak_requested)
             || *self.is_in_pieces
     }

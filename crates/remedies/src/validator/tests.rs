@@ -9,6 +9,7 @@ use crate::scene::Scene;
 use crate::tried::{Needed, Tried};
 use crate::wanted::Wish;
 use oomscope_analysis::{Attribution, Category, UserRules};
+use oomscope_fixtures::first;
 use oomscope_fixtures::programs::{BACKWARD, DATA, LOAD, Program as Script, STATE, ZERO_GRAD};
 use oomscope_model::{AllocId, RecordedTensor, RecordedTensors, ShapeId, Snapshot};
 use oomscope_program::{Run, Workload};
@@ -47,7 +48,7 @@ fn trained() -> Snapshot {
         }
         program.free(input, DATA);
     }
-    program.finish()
+    program.file()
 }
 
 /// Note the shape of all inputs.
@@ -63,17 +64,17 @@ fn with_input_shape(mut snapshot: Snapshot, shape: [i64; 2]) -> Snapshot {
     snapshot
 }
 
-fn on_scene<R>(snapshot: &Snapshot, ask: impl FnOnce(&Scene<'_>) -> R) -> R {
-    let timeline = &snapshot.timelines[0];
-    let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
-    let subject = Subject::new(snapshot, timeline);
+fn on_scene<R>(snapshot: Snapshot, ask: impl FnOnce(&Scene<'_>) -> R) -> R {
+    let recording = &first(snapshot);
+    let attribution = Attribution::of(recording, &UserRules::default());
+    let subject = Subject::new(recording);
     let device = Device::default();
-    let run = Run { snapshot, timeline, attribution: &attribution };
+    let run = Run { recording, attribution: &attribution };
     ask(&Scene::new(&Workload::of(run), &subject, device))
 }
 
 /// Whether a smaller batch is among the remedies, and whether something else is.
-fn offers(snapshot: &Snapshot) -> (bool, bool) {
+fn offers(snapshot: Snapshot) -> (bool, bool) {
     let found = on_scene(snapshot, |scene| predict(scene, &Wish::default(), &|_, _| true));
     let is_smaller = |id: &str| id.contains("half-batch") || id.contains("quarter-batch");
     let (smaller, others): (Vec<_>, Vec<_>) =
@@ -83,30 +84,30 @@ fn offers(snapshot: &Snapshot) -> (bool, bool) {
 
 #[test]
 fn a_batch_of_one_sample_is_not_split() {
-    assert_eq!(offers(&trained()), (true, true), "nothing shows how many samples there are");
-    assert_eq!(offers(&with_input_shape(trained(), [4, MIB / 16])), (true, true));
-    assert_eq!(offers(&with_input_shape(trained(), [1, MIB / 4])), (false, true));
+    assert_eq!(offers(trained()), (true, true), "nothing shows how many samples there are");
+    assert_eq!(offers(with_input_shape(trained(), [4, MIB / 16])), (true, true));
+    assert_eq!(offers(with_input_shape(trained(), [1, MIB / 4])), (false, true));
 }
 
 #[test]
 fn a_batch_is_split_down_to_single_samples() {
-    let degrees = |snapshot: &Snapshot| {
+    let degrees = |snapshot: Snapshot| {
         on_scene(snapshot, |scene| {
             let all: Vec<Offer<'_>> = FAMILIES.iter().flat_map(|family| (family.offers)(scene)).collect();
             let of_batch = all.iter().filter(|offer| offer.id == "micro-batch");
             of_batch.map(|offer| offer.price.passes).collect::<Vec<u32>>()
         })
     };
-    assert_eq!(degrees(&with_input_shape(trained(), [16, MIB / 64])), [2, 3, 4, 6, 8, 16]);
-    assert_eq!(degrees(&with_input_shape(trained(), [4, MIB / 16])), [2, 4]);
+    assert_eq!(degrees(with_input_shape(trained(), [16, MIB / 64])), [2, 3, 4, 6, 8, 16]);
+    assert_eq!(degrees(with_input_shape(trained(), [4, MIB / 16])), [2, 4]);
     // A MiB of input is no three samples of the same size.
-    assert_eq!(degrees(&trained()), [2, 4, 8]);
+    assert_eq!(degrees(trained()), [2, 4, 8]);
 }
 
 #[test]
 fn what_cannot_fit_is_not_replayed() {
-    on_scene(&trained(), |scene| {
-        let program = Program::recorded(scene.run.timeline);
+    on_scene(trained(), |scene| {
+        let program = Program::recorded(scene.run.recording);
         let baseline = Tried::recorded(scene, &program);
         let offer = without(scene, Part::Checkpoints, Category::Activation);
         let tried = |needed| Tried::of(scene, &program, &baseline, &[&offer], needed);
@@ -127,8 +128,8 @@ fn without<'a>(scene: &'a Scene<'_>, part: Part, category: Category) -> Offer<'a
 
 #[test]
 fn only_what_changes_parameters_may_go_below_them() {
-    on_scene(&trained(), |scene| {
-        let program = Program::recorded(scene.run.timeline);
+    on_scene(trained(), |scene| {
+        let program = Program::recorded(scene.run.recording);
         let baseline = Tried::recorded(scene, &program);
         let is_possible = |part, category| {
             let offer = without(scene, part, category);

@@ -193,7 +193,7 @@ fn side(report: &ComparisonReport<'_>, side: usize) -> SideRecord {
     let event = |moment: oomscope_model::Moment| i64::from(moment.0) - 1;
     SideRecord {
         file: report.files[side].to_owned(),
-        device: of.timeline.device.0,
+        device: of.recording.device.0,
         moment: moment_word(report, side),
         event: event(moment),
         place: place(&of.attribution.phases, moment),
@@ -207,8 +207,8 @@ fn side(report: &ComparisonReport<'_>, side: usize) -> SideRecord {
             Since::Iteration(moment) => Some(moment.0),
             Since::Recording => None,
         },
-        damage: DamageRecord::of(of.snapshot),
-        trust: TrustRecord::of(of.snapshot, of.timeline),
+        damage: DamageRecord::of(of.recording.snapshot()),
+        trust: TrustRecord::of(of.recording),
     }
 }
 

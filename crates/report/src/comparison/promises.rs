@@ -29,7 +29,7 @@ pub(super) struct PromiseRecord {
 /// All promises, those that come nearest to what B took first.
 pub(super) fn promises(report: &ComparisonReport<'_>) -> Vec<PromiseRecord> {
     let took = report.comparison.figures[1];
-    let failed = !report.sides[1].timeline.ooms.is_empty();
+    let failed = !report.sides[1].recording.ooms.is_empty();
     let far = |fix: &&Promise| took.peak.1.abs_diff(signed(fix.peak_requested));
     // A bound promises nothing.
     let is_told = |fix: &&Promise| report.promises.are_named || fix.basis == Trust::Simulated;

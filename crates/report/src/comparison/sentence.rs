@@ -58,7 +58,7 @@ fn subject(report: &ComparisonReport<'_>) -> String {
 
 /// A side's moment, as users name it.
 pub(super) fn moment_word(report: &ComparisonReport<'_>, side: usize) -> String {
-    let timeline = report.sides[side].timeline;
+    let timeline = report.sides[side].recording.timeline();
     let moment = report.sides[side].moment;
     let is_oom = || timeline.ooms.iter().any(|oom| Moment::after(oom.event) == moment);
     match moment.event() {

@@ -38,12 +38,12 @@ pub fn side_text(report: &ComparisonReport<'_>, side: usize) -> String {
     let position = of.attribution.phases.position_at(of.moment);
     let place = crate::position::position_text(position);
     let moment = super::sentence::moment_word(report, side);
-    let mut parts = vec![units::printable(report.files[side]), of.timeline.device.to_string()];
+    let mut parts = vec![units::printable(report.files[side]), of.recording.device.to_string()];
     // The event follows in any case.
     parts.extend((!moment.starts_with("event ")).then(|| format!("at {moment}")));
-    parts.push(when_text(of.timeline, of.moment));
+    parts.push(when_text(of.recording, of.moment));
     parts.extend(place);
-    parts.extend(trust_sentences(of.snapshot, of.timeline));
+    parts.extend(trust_sentences(of.recording));
     parts.join(" · ")
 }
 

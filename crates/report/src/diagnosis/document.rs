@@ -17,7 +17,7 @@ use oomscope_analysis::{ModuleTable, SiteFrame, site_frame, site_label};
 use oomscope_diagnosis::{
     CodeTree, Diagnosis, Figure, Finding, FindingId, MomentPosition, Number, Severity, Site,
 };
-use oomscope_model::{AllocId, Snapshot, StackId, Timeline};
+use oomscope_model::{AllocId, Recording, Snapshot, StackId};
 use oomscope_remedies::Predictions;
 use oomscope_units as units;
 
@@ -26,10 +26,8 @@ use oomscope_units as units;
 pub struct ReportInput<'a> {
     /// The file's name.
     pub name: &'a str,
-    /// The file.
-    pub snapshot: &'a Snapshot,
     /// The device.
-    pub timeline: &'a Timeline,
+    pub recording: &'a Recording,
     /// The diagnosis of the device.
     pub diagnosis: &'a Diagnosis,
     /// Remedies that were simulated; the report quotes the best.
@@ -179,22 +177,23 @@ impl FindingText {
 impl Document {
     /// Look everything up.
     pub fn new(input: &ReportInput<'_>) -> Self {
-        let ReportInput { snapshot, timeline, diagnosis, .. } = *input;
+        let ReportInput { recording, diagnosis, .. } = *input;
+        let snapshot = recording.snapshot();
         let clean = Clean { redacted: input.redacted };
         let settings = non_default_settings(snapshot);
         Self {
             name: clean.text(if input.redacted { units::basename(input.name) } else { input.name }),
-            device: timeline.device.0,
-            device_name: timeline.device.to_string(),
+            device: recording.device.0,
+            device_name: recording.device.to_string(),
             at: diagnosis.at,
             dump: diagnosis.dump,
-            moment_text: moment_text(timeline, diagnosis.at.moment),
-            facts: facts(snapshot, timeline, diagnosis),
+            moment_text: moment_text(recording, diagnosis.at.moment),
+            facts: facts(recording, diagnosis),
             settings: settings.iter().map(|text| clean.text(text)).collect(),
             has_settings: !snapshot.settings.is_empty(),
             damage: DamageRecord::of(snapshot),
-            trust: TrustRecord::of(snapshot, timeline),
-            events: timeline.events.len(),
+            trust: TrustRecord::of(recording),
+            events: recording.events.len(),
             modules: input.modules.map(|table| clean.modules(table)),
             findings: findings(input, clean),
             answer: diagnosis
@@ -297,7 +296,7 @@ fn finding_text(input: &ReportInput<'_>, clean: Clean, finding: &Finding) -> Fin
             .map(|row| StackText {
                 bytes: row.bytes,
                 count: row.count,
-                frames: frames(input.snapshot, clean, row.stack),
+                frames: frames(input.recording.snapshot(), clean, row.stack),
                 is_new: true,
             })
             .collect(),
@@ -332,12 +331,12 @@ fn frames(snapshot: &Snapshot, clean: Clean, stack: StackId) -> Vec<SiteFrame> {
 }
 
 fn allocation(input: &ReportInput<'_>, clean: Clean, id: AllocId) -> AllocationText {
-    let timeline = input.timeline;
+    let timeline = input.recording.timeline();
     let allocation = timeline.allocation(id);
     AllocationText {
         address: allocation.addr,
         bytes: allocation.size,
         event: allocation.alloc_event().map(|event| event.0),
-        site: clean.text(&site_label(input.snapshot, allocation.stack)),
+        site: clean.text(&site_label(input.recording.snapshot(), allocation.stack)),
     }
 }

@@ -4,32 +4,29 @@ use crate::damage::damage_line;
 use crate::trust::{device_sentences, trusted_bytes};
 use oomscope_analysis::{Phase, PhaseBasis, is_python};
 use oomscope_diagnosis::{Diagnosis, MomentPosition};
-use oomscope_model::{FrameId, Moment, Snapshot, Timeline};
+use oomscope_model::{FrameId, Moment, Recording, Snapshot, Timeline};
 use oomscope_units as units;
 
 /// Facts about the recording, each with its label.
-pub(super) fn facts(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
-    diagnosis: &Diagnosis,
-) -> Vec<(&'static str, String)> {
+pub(super) fn facts(recording: &Recording, diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
+    let snapshot = recording.snapshot();
     let mut facts = Vec::new();
     facts.extend(damage_line(snapshot).map(|text| ("Damage", text)));
-    facts.extend(not_known(snapshot, timeline).map(|text| ("Not known", text)));
+    facts.extend(not_known(recording).map(|text| ("Not known", text)));
     facts.extend(activity(diagnosis.at).map(|text| ("At this moment", text)));
     if diagnosis.dump.moment != diagnosis.at.moment {
         facts.extend(activity(diagnosis.dump).map(|text| ("At the dump", text)));
     }
-    facts.push(("Recorded", extent(timeline)));
+    facts.push(("Recorded", extent(recording)));
     facts.push(("Stacks", stacks(snapshot).to_owned()));
-    facts.push(("Peaks", peaks(timeline)));
-    facts.extend(other_devices(snapshot, timeline).map(|text| ("Other memory", text)));
+    facts.push(("Peaks", peaks(recording)));
+    facts.extend(other_devices(recording).map(|text| ("Other memory", text)));
     facts
 }
 
 /// Why figures of the device are not known; `None` if all are.
-fn not_known(snapshot: &Snapshot, timeline: &Timeline) -> Option<String> {
-    let sentences = device_sentences(snapshot, timeline);
+fn not_known(recording: &Recording) -> Option<String> {
+    let sentences = device_sentences(recording);
     (!sentences.is_empty()).then(|| sentences.join(". "))
 }
 
@@ -60,8 +57,8 @@ fn peak_text(timeline: &Timeline) -> String {
 }
 
 /// The peaks of the other devices; `None` if there are none.
-fn other_devices(snapshot: &Snapshot, timeline: &Timeline) -> Option<String> {
-    let others = snapshot.timelines.iter().filter(|other| other.device != timeline.device);
+fn other_devices(recording: &Recording) -> Option<String> {
+    let others = recording.snapshot().timelines.iter().filter(|other| other.device != recording.device);
     let peak = |other: &Timeline| format!("{}: peak {}", other.device, peak_text(other));
     let peaks: Vec<String> = others.map(peak).collect();
     (!peaks.is_empty()).then(|| peaks.join(" · "))

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::Subject;
+use oomscope_fixtures::alone;
 use oomscope_model::{
-    Action, Anchor, DeviceId, Event, EventTable, PoolKey, SegmentTable, Snapshot, TimelineInput,
+    Action, Anchor, DeviceId, Event, EventTable, PoolKey, SegmentTable, Timeline, TimelineInput,
 };
 
 const MIB: i64 = 1 << 20;
@@ -35,7 +36,7 @@ fn timeline() -> Timeline {
 }
 
 fn peaks(program: &Program<'_>) -> (u64, u64, u64) {
-    let subject = Subject::new(&Snapshot::default(), program.timeline());
+    let subject = Subject::new(&alone(timeline()));
     let outcome = subject.simulate_program(program, subject.recorded_settings(), &subject.device());
     let (peak, profile) = program.sums();
     assert_eq!(peak.bytes, profile.peak_bytes());

@@ -12,8 +12,8 @@ use crate::settings::{
 };
 use foldhash::HashMap;
 use oomscope_model::{
-    Action, AddrId, AllocId, Allocation, BlockState, Moment, PoolKey, ReservedRange, Snapshot, StrId,
-    Timeline,
+    Action, AddrId, AllocId, Allocation, BlockState, Moment, PoolKey, Recording, ReservedRange, Snapshot,
+    StrId, Timeline,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -65,25 +65,24 @@ struct DoubtfulEnd {
 
 /// The state before the first event of a trace.
 pub(crate) fn find(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     settings: &Settings,
     pool_streams: &mut PoolStreams,
 ) -> InitialState {
     let is_sane = |range: &&ReservedRange| {
         range.past_end() < FIRST_SIMULATED_ADDRESS && range.size <= MAX_REQUEST_BYTES as i64 && 0 < range.size
     };
-    let ranges: Vec<&ReservedRange> = timeline.ranges.live_at(Moment::START).filter(is_sane).collect();
-    let count = timeline.lifetimes.initial_count();
+    let ranges: Vec<&ReservedRange> = recording.ranges.live_at(Moment::START).filter(is_sane).collect();
+    let count = recording.lifetimes.initial_count();
     if ranges.is_empty() {
         return InitialState { unplaced: count, ..InitialState::default() };
     }
-    let initial: Vec<Allocation> = (0..count as u32).map(|id| timeline.allocation(AllocId(id))).collect();
-    let classes = SizeClasses::new(snapshot, timeline, settings);
+    let initial: Vec<Allocation> = (0..count as u32).map(|id| recording.allocation(AllocId(id))).collect();
+    let classes = SizeClasses::new(recording, settings);
     let mut reader = InitialStateReader {
         settings,
-        survivors: survivors(timeline),
-        slots: slots(timeline, &initial),
+        survivors: survivors(recording),
+        slots: slots(recording, &initial),
         initial: &initial,
         next: 0,
         out: InitialState::default(),
@@ -95,7 +94,7 @@ pub(crate) fn find(
     }
     let InitialStateReader { mut out, doubts, next, .. } = reader;
     out.unplaced += count - next;
-    find_ends_by_next_block(timeline, doubts, &mut out.blocks);
+    find_ends_by_next_block(recording, doubts, &mut out.blocks);
     out
 }
 
@@ -223,13 +222,13 @@ struct SizeClasses<'a> {
 }
 
 impl<'a> SizeClasses<'a> {
-    fn new(snapshot: &'a Snapshot, timeline: &Timeline, settings: &'a Settings) -> Self {
-        let segments = timeline.segments.segments.iter();
+    fn new(recording: &'a Recording, settings: &'a Settings) -> Self {
+        let segments = recording.segments.segments.iter();
         let known = segments.filter_map(|segment| {
             let past_end = segment.addr.saturating_add(segment.size.max(0).unsigned_abs());
             Some((segment.addr, (past_end, segment.kind?)))
         });
-        Self { snapshot, known: known.collect(), settings }
+        Self { snapshot: recording.snapshot(), known: known.collect(), settings }
     }
 
     fn is_large(&self, range: &ReservedRange, blocks: &[Allocation]) -> bool {

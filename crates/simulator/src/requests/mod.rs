@@ -16,7 +16,7 @@ pub(super) use segment_events::{Cause, FIRST_SIMULATED_ADDRESS, SegmentAction, S
 
 use super::settings::{MAX_REQUEST_BYTES, Settings};
 use super::until::Until;
-use oomscope_model::{Context, DeviceId, EventIx, PoolKey, Snapshot, Timeline};
+use oomscope_model::{Context, DeviceId, EventIx, PoolKey, Recording};
 
 /// Everything that a program asked for on one device, and the state before that.
 #[derive(Debug, Clone)]
@@ -40,8 +40,8 @@ pub(super) struct Requests {
 impl Requests {
     /// Read the requests of a device's trace. Pinned host memory has another allocator, so that a simulation of it has
     /// none.
-    pub(super) fn of(snapshot: &Snapshot, timeline: &Timeline, settings: &Settings) -> Self {
-        let events = &timeline.events;
+    pub(super) fn of(recording: &Recording, settings: &Settings) -> Self {
+        let events = &recording.events;
         let mut pool_streams = PoolStreams::default();
         pool_streams.add(PoolKey::DEFAULT, 0);
         let mut pool_stream_of = |context: &Context| {
@@ -49,15 +49,15 @@ impl Requests {
         };
         let pool_stream_of_context: Vec<u32> = events.contexts().iter().map(&mut pool_stream_of).collect();
         let (mut all, mut segments) = (Vec::new(), Vec::new());
-        if timeline.device != DeviceId::HOST {
+        if recording.device != DeviceId::HOST {
             segments = segment_events::recorded(events, &pool_stream_of_context);
-            all = reader::read(timeline, &segments, pool_stream_of_context, &mut pool_streams);
+            all = reader::read(recording, &segments, pool_stream_of_context, &mut pool_streams);
         }
         // PoolStreams get their numbers in the order in which they are added: those of the state before the trace come last.
-        let initial = initial_state::find(snapshot, timeline, settings, &mut pool_streams);
-        initial_state::find_unsplit_pools(timeline, settings, &mut pool_streams);
+        let initial = initial_state::find(recording, settings, &mut pool_streams);
+        initial_state::find_unsplit_pools(recording, settings, &mut pool_streams);
         let slots = events.address_count();
-        let recorded_peak = timeline.reserved.peak().1.max(0).unsigned_abs();
+        let recorded_peak = recording.reserved.peak().1.max(0).unsigned_abs();
         Self {
             all,
             pool_streams,
@@ -66,7 +66,7 @@ impl Requests {
             segments,
             events: events.len(),
             recorded_peak,
-            until: Until::of(timeline),
+            until: Until::of(recording),
         }
     }
 

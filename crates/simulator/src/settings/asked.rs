@@ -1,7 +1,7 @@
 //! Settings that were asked for, beside those that are in effect.
 
 use super::{ExpandableSegments, Settings, pairs};
-use oomscope_model::{CONF_VARIABLES, Setting, SettingValue, Snapshot, Timeline};
+use oomscope_model::{CONF_VARIABLES, Recording, Setting, SettingValue, Snapshot};
 
 /// Settings that a snapshot has in the text and by a key of their own: their names in the text, and these keys.
 const TWICE: [(&str, &str); 4] = [
@@ -27,8 +27,9 @@ impl Settings {
     }
 
     /// The settings that were asked for and are not in effect.
-    pub fn ignored(snapshot: &Snapshot, timeline: &Timeline) -> Vec<Ignored> {
-        let in_effect = Self::in_effect(snapshot, timeline);
+    pub fn ignored(recording: &Recording) -> Vec<Ignored> {
+        let snapshot = recording.snapshot();
+        let in_effect = Self::in_effect(recording);
         let is_stated = |key: &str| snapshot.settings.iter().any(|setting| setting.name == key);
         let mut ignored = Vec::new();
         for (variable, text) in texts(snapshot) {
@@ -45,7 +46,7 @@ impl Settings {
             }
         }
         let is_expandable = |ignored: &Ignored| ignored.name == "expandable_segments";
-        if ExpandableSegments::of(snapshot, timeline) != ExpandableSegments::NotInEffect {
+        if ExpandableSegments::of(recording) != ExpandableSegments::NotInEffect {
             // No segment may be there to show that they are obeyed.
             ignored.retain(|ignored| !is_expandable(ignored));
         } else if !ignored.iter().any(is_expandable) {

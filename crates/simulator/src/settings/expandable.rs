@@ -1,7 +1,7 @@
 //! Whether expandable segments are in effect, as a file shows it.
 
 use super::Settings;
-use oomscope_model::{Action, Snapshot, StrId, Timeline};
+use oomscope_model::{Action, Recording, Snapshot, StrId};
 
 /// Code that does not work with expandable segments, by what its frames show: a part of the file's path or of the function's
 /// name, and what it is.
@@ -29,8 +29,9 @@ pub enum ExpandableSegments {
 
 impl ExpandableSegments {
     /// Look at the settings, the segments and the events of a device.
-    pub fn of(snapshot: &Snapshot, timeline: &Timeline) -> Self {
-        let (events, segments) = (&timeline.events, &timeline.segments.segments);
+    pub fn of(recording: &Recording) -> Self {
+        let snapshot = recording.snapshot();
+        let (events, segments) = (&recording.events, &recording.segments.segments);
         let has = |wanted| events.indices().any(|ix| events.action(ix) == wanted);
         let is_on = Settings::recorded(snapshot).expandable_segments;
         if segments.iter().any(|segment| segment.is_expandable) || has(Action::SegmentMap) {
@@ -62,9 +63,9 @@ impl ExpandableSegments {
 
 impl Settings {
     /// The settings that a device was recorded with, as far as its segments show that they were obeyed.
-    pub fn in_effect(snapshot: &Snapshot, timeline: &Timeline) -> Self {
-        let recorded = Self::recorded(snapshot);
-        let is_ignored = ExpandableSegments::of(snapshot, timeline) == ExpandableSegments::NotInEffect;
+    pub fn in_effect(recording: &Recording) -> Self {
+        let recorded = Self::recorded(recording.snapshot());
+        let is_ignored = ExpandableSegments::of(recording) == ExpandableSegments::NotInEffect;
         Self { expandable_segments: recorded.expandable_segments && !is_ignored, ..recorded }
     }
 }

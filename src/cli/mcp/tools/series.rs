@@ -4,11 +4,11 @@ use crate::cli::mcp::call::Call;
 use crate::cli::mcp::parameter::{Kind, Parameter};
 use crate::cli::mcp::refusal::Refusal;
 use crate::cli::mcp::tool::{DEVICE, FILE, FILTER, Tool};
-use crate::cli::select::{NamedRange, OneDevice, Opened, Source, parse_filter, parse_range};
+use crate::cli::select::{NamedRange, OneDevice, Source, parse_filter, parse_range};
 use clap::Args;
 use oomscope_analysis::filter::{Filter, Prepared};
-use oomscope_analysis::{Attribution, series};
-use oomscope_model::{Moment, Timeline};
+use oomscope_analysis::{Attribution, UserRules, series};
+use oomscope_model::{Moment, Recording};
 use oomscope_report::{DeviceSeries, series_json};
 use std::io::Write;
 use std::ops::Range;
@@ -52,7 +52,7 @@ fn answer(call: &Call<'_>, out: &mut dyn Write) -> Result<(), Refusal> {
     let opened = call.open(&file)?;
     let devices = args.device.each_range(&opened, args.range.as_ref())?;
     let found =
-        devices.into_iter().map(|(timeline, events)| of_device(call, &args, &opened, timeline, events));
+        devices.into_iter().map(|(device, events)| of_device(call, &args, &opened.rules, &device, events));
     let found: Vec<DeviceSeries> = found.collect();
     Ok(series_json(out, &opened.name(), &opened.snapshot, &found)?)
 }
@@ -60,19 +60,19 @@ fn answer(call: &Call<'_>, out: &mut dyn Write) -> Result<(), Refusal> {
 fn of_device(
     call: &Call<'_>,
     args: &SeriesArgs,
-    opened: &Opened<'_>,
-    timeline: &Timeline,
+    rules: &UserRules,
+    device: &Recording,
     events: Range<u32>,
 ) -> DeviceSeries {
     let matches = args.filter.as_ref().map(|filter| {
-        let found: Attribution = Attribution::of(&opened.snapshot, timeline, &opened.rules);
-        let prepared = Prepared::with_attribution(filter, &opened.snapshot, timeline, &found);
-        prepared.notes().iter().for_each(|note| call.remark(&format!("{}: {note}", timeline.device)));
-        prepared.matches(timeline, Moment(events.end))
+        let found: Attribution = Attribution::of(device, rules);
+        let prepared = Prepared::with_attribution(filter, device, &found);
+        prepared.notes().iter().for_each(|note| call.remark(&format!("{}: {note}", device.device)));
+        prepared.matches(device, Moment(events.end))
     });
-    let curve = matches.as_ref().map(|matches| matches.curve(timeline));
+    let curve = matches.as_ref().map(|matches| matches.curve(device));
     // A range has the states after its events; the whole recording begins with the one before the first.
     let first = if args.range.is_some() { events.start + 1 } else { events.start };
     let moments = first as usize..events.end as usize + 1;
-    DeviceSeries::new(&opened.snapshot, timeline, &series(timeline, moments, args.columns.into(), curve))
+    DeviceSeries::new(device, &series(device, moments, args.columns.into(), curve))
 }

@@ -5,7 +5,7 @@
 
 use crate::events::named_spans::{NamedSpan, named_spans};
 use foldhash::HashMap;
-use oomscope_model::{Snapshot, StrId, Timeline};
+use oomscope_model::{Recording, StrId, Timeline};
 use std::cmp::Reverse;
 
 const STEP: &str = "Optimizer.step#";
@@ -53,22 +53,23 @@ pub(crate) struct Announced {
 
 impl Announced {
     /// The ranges announced in the course of a recording, as seen from one of its devices.
-    pub(crate) fn of(snapshot: &Snapshot, timeline: &Timeline) -> Self {
-        let Some(first_us) = timeline.times.first_us() else { return Self::default() };
+    pub(crate) fn of(recording: &Recording) -> Self {
+        let snapshot = recording.snapshot();
+        let Some(first_us) = recording.times.first_us() else { return Self::default() };
         let longest = snapshot.timelines.iter().map(|timeline| timeline.events.len()).max().unwrap_or(0);
         let is_complete = snapshot.damage.is_none() && snapshot.annotations.len() < longest;
         let mut out = Self { is_complete, ..Self::default() };
         let mut outer_us = i64::MIN;
-        for (span, is_step) in optimizer_spans(snapshot, timeline, first_us) {
+        for (span, is_step) in optimizer_spans(recording, first_us) {
             let is_inner = span.time_us[1] <= outer_us;
             if !is_step {
                 if let Some(outer) = out.steps.last_mut().filter(|_| is_inner) {
                     outer.drops_gradients = true;
                 }
-                out.zero_grads.push(AnnouncedRange::of(timeline, &span));
+                out.zero_grads.push(AnnouncedRange::of(recording, &span));
             } else if !is_inner {
                 outer_us = span.time_us[1];
-                out.steps.push(AnnouncedRange::of(timeline, &span));
+                out.steps.push(AnnouncedRange::of(recording, &span));
             }
         }
         out
@@ -103,7 +104,8 @@ fn range_at(ranges: &[AnnouncedRange], event: u32) -> Option<&AnnouncedRange> {
 /// The spans of optimizers in order, of all devices: a process has one main thread, whichever device is current there.
 /// A span without a start says nothing, and one without an end only if the recording may have stopped within it. Each comes with
 /// whether it is a step; else gradients are dropped in it.
-fn optimizer_spans(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> Vec<(NamedSpan, bool)> {
+fn optimizer_spans(recording: &Recording, first_us: i64) -> Vec<(NamedSpan, bool)> {
+    let snapshot = recording.snapshot();
     let mut are_steps: HashMap<StrId, Option<bool>> = HashMap::default();
     let mut is_step = |name| {
         *are_steps.entry(name).or_insert_with(|| {
@@ -112,7 +114,7 @@ fn optimizer_spans(snapshot: &Snapshot, timeline: &Timeline, first_us: i64) -> V
             (is_step || name.starts_with(ZERO_GRAD)).then_some(is_step)
         })
     };
-    let mut out: Vec<(NamedSpan, bool)> = named_spans(snapshot, None, timeline.times.span_us(), first_us)
+    let mut out: Vec<(NamedSpan, bool)> = named_spans(snapshot, None, recording.times.span_us(), first_us)
         .into_iter()
         .filter(|span| span.has_ends[0])
         .filter_map(|span| Some((span, is_step(span.name)?)))
@@ -149,8 +151,7 @@ mod tests {
                 program.alloc(512, &[]);
             }
         }
-        let snapshot = program.finish();
-        Announced::of(&snapshot, &snapshot.timelines[0])
+        Announced::of(&program.finish())
     }
 
     fn events(ranges: &[AnnouncedRange]) -> Vec<([u32; 2], bool)> {

@@ -20,8 +20,8 @@ fn trains(frames: &[&str], keeps: bool) -> bool {
             program.free(addr, frames);
         }
     }
-    let snapshot = program.finish();
-    let flow = DeviceFacts::of(&snapshot.timelines[0], &FactsByStack::of(&snapshot));
+    let recording = program.finish();
+    let flow = DeviceFacts::of(&recording, &FactsByStack::of(recording.snapshot()));
     assert_eq!(flow.calls.len(), 1);
     flow.calls[0].trains
 }
@@ -64,8 +64,8 @@ fn calls_that_may_evaluate_do_where_new_data_come_before_any_backward() {
             program.alloc(8 << 20, &frames);
         }
     }
-    let snapshot = program.finish();
-    let flow = DeviceFacts::of(&snapshot.timelines[0], &FactsByStack::of(&snapshot));
+    let recording = program.finish();
+    let flow = DeviceFacts::of(&recording, &FactsByStack::of(recording.snapshot()));
     assert!(flow.calls.iter().all(|call| !call.trains));
 }
 
@@ -92,8 +92,8 @@ fn trains_with_workspaces(keeps: bool) -> bool {
             program.free(output, &frames);
         }
     }
-    let snapshot = program.finish();
-    let flow = DeviceFacts::of(&snapshot.timelines[0], &FactsByStack::of(&snapshot));
+    let recording = program.finish();
+    let flow = DeviceFacts::of(&recording, &FactsByStack::of(recording.snapshot()));
     flow.calls.iter().all(|call| call.trains)
 }
 
@@ -113,8 +113,8 @@ fn trains_beside_training(other_calls: usize) -> Vec<bool> {
         }
         program.alloc(4, DATA);
     }
-    let snapshot = program.finish();
-    let flow = DeviceFacts::of(&snapshot.timelines[0], &FactsByStack::of(&snapshot));
+    let recording = program.finish();
+    let flow = DeviceFacts::of(&recording, &FactsByStack::of(recording.snapshot()));
     flow.calls.iter().map(|call| call.trains).collect()
 }
 

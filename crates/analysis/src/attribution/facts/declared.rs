@@ -3,7 +3,7 @@
 use crate::annotated::annotated;
 use crate::attribution::{Category, RuleId, Verdict};
 use foldhash::HashMap;
-use oomscope_model::{AllocId, Context, Snapshot, StackId, StrId, Timeline};
+use oomscope_model::{AllocId, Context, Recording, Snapshot, StackId, StrId, Timeline};
 
 /// Declared categories, by stack and by the context that events share.
 #[derive(Debug)]
@@ -16,10 +16,11 @@ pub(crate) struct Labels<'a> {
 
 impl<'a> Labels<'a> {
     /// The labels of a device; `by_stack` has the category that the user's rules give to each stack.
-    pub(crate) fn of(snapshot: &Snapshot, timeline: &Timeline, by_stack: &'a [Option<Category>]) -> Self {
-        let contexts = timeline.events.contexts().iter();
+    pub(crate) fn of(recording: &Recording, by_stack: &'a [Option<Category>]) -> Self {
+        let snapshot = recording.snapshot();
+        let contexts = recording.events.contexts().iter();
         let of_contexts = contexts.map(|context| label_of_context(snapshot, context)).collect();
-        let noted = annotated(timeline).into_iter().filter_map(|(id, text)| {
+        let noted = annotated(recording).into_iter().filter_map(|(id, text)| {
             let category = declared_category(&snapshot.strings.name(text))?;
             Some((id, Verdict::new(category, RuleId::Metadata)))
         });

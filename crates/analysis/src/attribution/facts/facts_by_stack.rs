@@ -92,7 +92,7 @@ mod tests {
             program.alloc(512, stack);
             program.stack(stack)
         });
-        let facts = FactsByStack::of(&program.finish());
+        let facts = FactsByStack::of(program.finish().snapshot());
         ids.map(|id| facts.get(id).part)
     }
 

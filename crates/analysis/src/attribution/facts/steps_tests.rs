@@ -51,8 +51,8 @@ fn steps_that_allocate_nothing_are_seen_by_what_becomes_of_the_gradients() {
 
 /// How many steps are seen.
 fn seen(program: Program) -> usize {
-    let snapshot = program.finish();
-    let (timeline, stacks) = (&snapshot.timelines[0], FactsByStack::of(&snapshot));
+    let recording = program.finish();
+    let (timeline, stacks) = (&recording, FactsByStack::of(recording.snapshot()));
     find_steps(timeline, &stacks, &Activities::of(timeline, |stack| stacks.get(stack))).all.len()
 }
 

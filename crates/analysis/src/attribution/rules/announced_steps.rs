@@ -99,16 +99,15 @@ fn made_in(view: &View<'_>, step: &AnnouncedRange) -> Range<u32> {
 mod tests {
     use crate::{Attribution, Category, RuleId, UserRules};
     use oomscope_fixtures::programs::{Program, train};
-    use oomscope_model::{AllocId, Snapshot};
+    use oomscope_model::{AllocId, Recording};
 
     /// Size, category and rule of each allocation that is live at the end.
-    fn live(snapshot: &Snapshot) -> Vec<(i64, Category, RuleId)> {
-        let timeline = &snapshot.timelines[0];
-        let categories = Attribution::of(snapshot, timeline, &UserRules::default()).categories;
-        (0..timeline.lifetimes.len() as u32)
+    fn live(recording: &Recording) -> Vec<(i64, Category, RuleId)> {
+        let categories = Attribution::of(recording, &UserRules::default()).categories;
+        (0..recording.lifetimes.len() as u32)
             .map(AllocId)
-            .filter(|&id| timeline.lifetimes.end(id).is_none())
-            .map(|id| (timeline.size(id), categories.get(id), categories.rule(id)))
+            .filter(|&id| recording.lifetimes.end(id).is_none())
+            .map(|id| (recording.size(id), categories.get(id), categories.rule(id)))
             .collect()
     }
 
@@ -160,10 +159,9 @@ mod unfinished_tests {
                 program.announce(STEP_NAME, false);
             }
         }
-        let snapshot = program.finish();
-        let timeline = &snapshot.timelines[0];
-        let categories = Attribution::of(&snapshot, timeline, &UserRules::default()).categories;
-        let ids = timeline.ids().rev();
+        let recording = program.finish();
+        let categories = Attribution::of(&recording, &UserRules::default()).categories;
+        let ids = recording.ids().rev();
         ids.take(SIZES.len()).map(|id| categories.get(id)).collect()
     }
 

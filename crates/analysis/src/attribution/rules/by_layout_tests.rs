@@ -3,7 +3,7 @@
 use crate::{Attribution, Category, UserRules};
 use Category::{Gradient, OptimizerState, Parameter, Unknown};
 use oomscope_fixtures::programs::{Program, state};
-use oomscope_model::{Moment, Snapshot};
+use oomscope_model::{Moment, Recording};
 
 const MIB: i64 = 1 << 20;
 const KIB: i64 = 1 << 10;
@@ -12,15 +12,14 @@ const MODEL: &[i64] = &[2 * MIB, 3 * MIB, 5 * MIB, 6 * MIB, -4 * MIB];
 const EMPTY: &[i64] = &[-40 * MIB];
 
 /// A state whose addresses show that they rise: the last segment is empty.
-fn rising(segments: &[&[i64]]) -> Snapshot {
+fn rising(segments: &[&[i64]]) -> Recording {
     state(&[segments, &[EMPTY]].concat())
 }
 
 /// Bytes by category at the end.
-fn at_end(snapshot: &Snapshot) -> Vec<(Category, i64)> {
-    let timeline = &snapshot.timelines[0];
-    let found = Attribution::of(snapshot, timeline, &UserRules::default());
-    let bytes = found.categories.bytes_at(timeline, Moment(timeline.events.len() as u32));
+fn at_end(recording: &Recording) -> Vec<(Category, i64)> {
+    let found = Attribution::of(recording, &UserRules::default());
+    let bytes = found.categories.bytes_at(recording, Moment(recording.events.len() as u32));
     bytes.iter().map(|row| (row.category, row.bytes)).collect()
 }
 

@@ -2,13 +2,13 @@
 
 use crate::{Attribution, Category, RuleId, UserRules, Verdict};
 use oomscope_fixtures::programs::{EVALUATE, LOAD, Program, SIZES};
-use oomscope_model::{AllocId, Snapshot};
+use oomscope_model::{AllocId, Recording};
 
 const MIB: i64 = 1 << 20;
 const STORE: &[&str] = &["/home/me/store.py __init__", "/home/me/serve.py <module>"];
 
 /// A server that keeps four equal blocks, and infers.
-fn server() -> Snapshot {
+fn server() -> Recording {
     let mut program = Program::default();
     for size in SIZES {
         program.alloc(size, LOAD);
@@ -23,8 +23,8 @@ fn server() -> Snapshot {
 
 /// The verdicts on the four blocks.
 fn store(rules: &str) -> Vec<Verdict> {
-    let (snapshot, rules) = (server(), UserRules::parse(rules).expect("these are rules"));
-    let found = Attribution::of(&snapshot, &snapshot.timelines[0], &rules).categories;
+    let (server, rules) = (server(), UserRules::parse(rules).expect("these are rules"));
+    let found = Attribution::of(&server, &rules).categories;
     let first = SIZES.len() as u32;
     (first..first + 4).map(AllocId).map(|id| found.verdict(id)).collect()
 }

@@ -2,17 +2,16 @@
 
 use crate::{Attribution, Category, RuleId, UserRules, Verdict};
 use oomscope_fixtures::programs::{DATA, EVALUATE, LOAD, Program};
-use oomscope_model::Snapshot;
+use oomscope_model::Recording;
 
 const MIB: i64 = 1 << 20;
 /// The sizes of the blocks that a call of the model makes.
 const CALL: [i64; 3] = [3 * MIB, 7 * MIB, 9 * MIB];
 
 /// The verdicts on all allocations in their order: older ones come first.
-fn claims(snapshot: &Snapshot) -> Vec<Verdict> {
-    let timeline = &snapshot.timelines[0];
-    let found = Attribution::of(snapshot, timeline, &UserRules::default()).categories;
-    let ids = timeline.ids();
+fn claims(recording: &Recording) -> Vec<Verdict> {
+    let found = Attribution::of(recording, &UserRules::default()).categories;
+    let ids = recording.ids();
     ids.map(|id| found.verdict(id)).collect()
 }
 

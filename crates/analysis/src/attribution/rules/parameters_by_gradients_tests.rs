@@ -6,11 +6,10 @@ use oomscope_model::Moment;
 
 /// The category of the block that is live at an address at the end.
 fn at_end(program: Program, addr: u64) -> Category {
-    let snapshot = program.finish();
-    let timeline = &snapshot.timelines[0];
-    let categories = Attribution::of(&snapshot, timeline, &UserRules::default()).categories;
-    let mut live = timeline.lifetimes.live_at(Moment(timeline.events.len() as u32));
-    let id = live.find(|&id| timeline.addr(id) == addr);
+    let recording = program.finish();
+    let categories = Attribution::of(&recording, &UserRules::default()).categories;
+    let mut live = recording.lifetimes.live_at(Moment(recording.events.len() as u32));
+    let id = live.find(|&id| recording.addr(id) == addr);
     categories.get(id.expect("live at the end"))
 }
 

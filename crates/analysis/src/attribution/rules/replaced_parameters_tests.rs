@@ -2,18 +2,17 @@
 
 use crate::{Attribution, Category, UserRules};
 use oomscope_fixtures::programs::{BACKWARD, DATA, FORWARD, LOAD, Program, SIZES};
-use oomscope_model::{Moment, Snapshot};
+use oomscope_model::{Moment, Recording};
 
 const CALL: &str = "torch/nn/modules/module.py _call_impl";
 const MAIN: &str = "/home/me/train.py <module>";
 
 /// The categories of the blocks that are live at some addresses at the end.
-fn at_end(snapshot: &Snapshot, wanted: &[u64]) -> Vec<Category> {
-    let timeline = &snapshot.timelines[0];
-    let categories = Attribution::of(snapshot, timeline, &UserRules::default()).categories;
-    let end = Moment(timeline.events.len() as u32);
-    let live: Vec<_> = timeline.lifetimes.live_at(end).collect();
-    let addr = |id| timeline.addr(id);
+fn at_end(recording: &Recording, wanted: &[u64]) -> Vec<Category> {
+    let categories = Attribution::of(recording, &UserRules::default()).categories;
+    let end = Moment(recording.events.len() as u32);
+    let live: Vec<_> = recording.lifetimes.live_at(end).collect();
+    let addr = |id| recording.addr(id);
     let find = |&addr_wanted: &u64| live.iter().copied().find(|&id| addr(id) == addr_wanted);
     wanted.iter().map(|wanted| categories.get(find(wanted).expect("live at the end"))).collect()
 }

@@ -5,7 +5,7 @@ use oomscope_fixtures::programs::{
     BACKWARD, DATA, EVALUATE, FOREACH, FORWARD, LOAD, LOSS, Program, SIZES, STATE, STEP_NAME, ZERO_GRAD,
     state,
 };
-use oomscope_model::{AllocId, Snapshot};
+use oomscope_model::{AllocId, Recording};
 
 const MIB: i64 = 1 << 20;
 const MAIN: &str = "/home/me/train.py <module>";
@@ -28,7 +28,7 @@ fn pass(program: &mut Program) -> [u64; 4] {
 }
 
 /// Steps that torch announced, without stacks; the last one makes what the one before did, and does not end.
-fn unfinished_step() -> Snapshot {
+fn unfinished_step() -> Recording {
     let mut program = Program::timed().without_stacks();
     load(&mut program);
     for step in 0..3 {
@@ -51,7 +51,7 @@ fn unfinished_step() -> Snapshot {
 }
 
 /// A second backward at parameters that were moved away, as in sharpness-aware minimisation.
-fn perturbed() -> Snapshot {
+fn perturbed() -> Recording {
     const PERTURB: &[&str] = &["/home/me/sam.py first_step", "torch/optim/optimizer.py zero_grad", MAIN];
     let mut program = Program::default();
     load(&mut program);
@@ -60,7 +60,7 @@ fn perturbed() -> Snapshot {
     program.finish()
 }
 
-fn stack_only() -> Snapshot {
+fn stack_only() -> Recording {
     let mut program = Program::default();
     program.alloc(9 * MIB, &["/home/me/tool.py make", MAIN]);
     program.forget_events();
@@ -68,7 +68,7 @@ fn stack_only() -> Snapshot {
 }
 
 /// A server that keeps equal blocks, and infers.
-fn equal_blocks() -> Snapshot {
+fn equal_blocks() -> Recording {
     let mut program = Program::default();
     load(&mut program);
     for _ in 0..4 {
@@ -79,12 +79,12 @@ fn equal_blocks() -> Snapshot {
     program.finish()
 }
 
-fn workspace_size() -> Snapshot {
+fn workspace_size() -> Recording {
     state(&[&[6 * MIB, (8 << 20) + (128 << 10)]])
 }
 
 /// Buckets that are older than the recording, behind the parameters.
-fn old_bucket() -> Snapshot {
+fn old_bucket() -> Recording {
     const REDUCER: &[&str] = &["torch/nn/parallel/distributed.py _ddp_init_helper", MAIN];
     let mut program = Program::default();
     load(&mut program);
@@ -101,7 +101,7 @@ fn old_bucket() -> Snapshot {
 }
 
 /// State that each step makes anew.
-fn gone_in_step() -> Snapshot {
+fn gone_in_step() -> Recording {
     const OWN: &[&str] = &["/home/me/adam.py step", "torch/optim/optimizer.py wrapper", MAIN];
     let mut program = Program::default();
     load(&mut program);
@@ -119,14 +119,14 @@ fn gone_in_step() -> Snapshot {
 }
 
 /// Four blocks of each size, and nothing that shows which are older.
-fn one_number() -> Snapshot {
+fn one_number() -> Recording {
     let (model, gradients) = ([2, 3, 5, 6].map(|size| size * MIB), [6, 5, 3, 2].map(|size| size * MIB));
     let states: Vec<i64> = model.iter().flat_map(|&size| [size; 2]).collect();
     state(&[&[-40 * MIB], &model, &gradients, &states, &[-40 * MIB]])
 }
 
 /// One small parameter, and far more that has its size in a step which does not end.
-fn implausible() -> Snapshot {
+fn implausible() -> Recording {
     let mut program = Program::timed().without_stacks();
     program.alloc(MIB, LOAD);
     let kept: Vec<u64> = (0..12).map(|at| program.alloc(30 * MIB + at * 512, FORWARD)).collect();
@@ -143,7 +143,7 @@ fn implausible() -> Snapshot {
 
 #[test]
 fn every_rule_that_no_recording_shows_decides_in_a_program() {
-    let table: [(RuleId, fn() -> Snapshot); 10] = [
+    let table: [(RuleId, fn() -> Recording); 10] = [
         (RuleId::UnfinishedStepKeeps, unfinished_step),
         (RuleId::UnfinishedStepDrops, unfinished_step),
         (RuleId::Perturbed, perturbed),
@@ -156,11 +156,10 @@ fn every_rule_that_no_recording_shows_decides_in_a_program() {
         (RuleId::Implausible, implausible),
     ];
     for (rule, program) in table {
-        let snapshot = program();
-        let timeline = &snapshot.timelines[0];
-        let found = Attribution::of(&snapshot, timeline, &UserRules::default()).categories;
+        let recording = program();
+        let found = Attribution::of(&recording, &UserRules::default()).categories;
         let rules: Vec<RuleId> =
-            (0..timeline.lifetimes.len() as u32).map(|id| found.rule(AllocId(id))).collect();
+            (0..recording.lifetimes.len() as u32).map(|id| found.rule(AllocId(id))).collect();
         assert!(rules.contains(&rule), "{rule:?}: {rules:?}");
     }
 }

@@ -108,13 +108,12 @@ mod tests {
                 kept.push(program.alloc(31 << 20, GELU));
             }
             if iteration == iterations {
-                let snapshot = program.finish();
-                let timeline = &snapshot.timelines[0];
-                let found = Attribution::of(&snapshot, timeline, &UserRules::default());
-                let end = Moment(timeline.events.len() as u32);
+                let recording = program.finish();
+                let found = Attribution::of(&recording, &UserRules::default());
+                let end = Moment(recording.events.len() as u32);
                 let category = |addr| {
-                    let mut live = timeline.lifetimes.live_at(end);
-                    let id = live.find(|&id| timeline.addr(id) == addr);
+                    let mut live = recording.lifetimes.live_at(end);
+                    let id = live.find(|&id| recording.addr(id) == addr);
                     found.categories.get(id.expect("live at the end"))
                 };
                 let of = [weights[0], batch, kept[0], kept[1]].map(category);
@@ -164,12 +163,11 @@ mod tests {
                 program.free(activation, LINEAR);
             }
         }
-        let snapshot = program.finish();
-        let timeline = &snapshot.timelines[0];
-        let found = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let mut live = timeline.lifetimes.live_at(Moment(timeline.events.len() as u32));
+        let recording = program.finish();
+        let found = Attribution::of(&recording, &UserRules::default());
+        let mut live = recording.lifetimes.live_at(Moment(recording.events.len() as u32));
         [weights[0], data].map(|addr| {
-            let id = live.find(|&id| timeline.addr(id) == addr);
+            let id = live.find(|&id| recording.addr(id) == addr);
             found.categories.get(id.expect("live at the end"))
         })
     }

@@ -105,8 +105,8 @@ mod tests {
         let other = program.alloc(30 << 20, FORWARD);
         // The recording ends within the second product.
         program.alloc(DEFAULT_BYTES, FORWARD);
-        let snapshot = program.finish();
-        let found = Attribution::of(&snapshot, &snapshot.timelines[0], &UserRules::default()).categories;
+        let recording = program.finish();
+        let found = Attribution::of(&recording, &UserRules::default()).categories;
         let rules = [2, 3, 5].map(|id| found.rule(AllocId(id)));
         assert_eq!(rules, [RuleId::WorkspaceOfProduct; 3], "{batch} {result} {other}");
         assert_eq!(found.rule(AllocId(1)), RuleId::ModuleCall);

@@ -2,7 +2,7 @@
 
 use super::phase_builder::{CallStart, build_phases};
 use crate::attribution::facts::{Announced, AnnouncedRange, DeviceFacts, Facts};
-use oomscope_model::{EventIx, Snapshot, Timeline};
+use oomscope_model::{EventIx, Recording, Timeline};
 
 /// The start of a call or the end of a step on some device, in the order of time.
 struct Mark {
@@ -16,33 +16,32 @@ struct Mark {
 /// The first event of each iteration of one device, whose calls are given. Announced steps are preferred to those that
 /// stacks show, unless stacks show more.
 pub(super) fn iteration_starts(
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     facts: &Facts,
     calls: &[CallStart],
     announced: &Announced,
 ) -> Vec<EventIx> {
-    let device = facts.of_device(timeline);
-    let others = other_devices(snapshot, timeline);
-    if others.is_empty() || timeline.device.0 < 0 || !timeline.times.has_times() {
+    let device = facts.of_device(recording);
+    let others = other_devices(recording);
+    if others.is_empty() || recording.device.0 < 0 || !recording.times.has_times() {
         let ends = announced.ends();
         let is_announced = announced.is_complete && !ends.is_empty() && device.steps.seen.len() <= ends.len();
         let steps = if is_announced { &ends } else { &device.steps.all };
         return starts_from_marks(&marks_by_event(calls, steps));
     }
     let mut most_seen = device.steps.seen.len();
-    let mut marks = marks_by_time(timeline, calls.iter().copied(), device);
+    let mut marks = marks_by_time(recording, calls.iter().copied(), device);
     for other in others {
         let device = facts.of_device(other);
         most_seen = most_seen.max(device.steps.seen.len());
         let (_, calls) = build_phases(other, &facts.stacks, device, announced);
         let here =
-            |call: CallStart| CallStart { from: event_at(timeline, time_us(other, call.from)), ..call };
+            |call: CallStart| CallStart { from: event_at(recording, time_us(other, call.from)), ..call };
         marks.extend(marks_by_time(other, calls.into_iter().map(here), device));
     }
     if announced.is_complete && most_seen.max(1) <= announced.steps.len() {
         marks.retain(|mark| mark.call.is_some());
-        marks.extend(announced_step_ends(timeline, announced));
+        marks.extend(announced_step_ends(recording, announced));
     }
     // The order of marks of one time matters, so the sort has to be stable.
     marks.sort_by_key(|mark| mark.time);
@@ -51,12 +50,12 @@ pub(super) fn iteration_starts(
 }
 
 /// The other devices whose events can be put in order with those of a device.
-fn other_devices<'a>(snapshot: &'a Snapshot, timeline: &Timeline) -> Vec<&'a Timeline> {
+fn other_devices(recording: &Recording) -> Vec<&Timeline> {
     let is_other = |other: &&Timeline| {
         let is_used = 0 <= other.device.0 && !other.events.is_empty();
-        is_used && other.device != timeline.device && other.times.has_times()
+        is_used && other.device != recording.device && other.times.has_times()
     };
-    snapshot.timelines.iter().filter(is_other).collect()
+    recording.snapshot().timelines.iter().filter(is_other).collect()
 }
 
 /// The ends of all announced steps, also of those before the device was used.

@@ -2,16 +2,16 @@
 
 use super::phase::{Phase, PhaseBasis};
 use crate::{Attribution, UserRules};
+use oomscope_fixtures::first;
 use oomscope_fixtures::programs::{
     BACKWARD, DATA, EVALUATE, FORWARD, LOAD, LOSS, Program, SIZES, STATE, state,
 };
-use oomscope_model::{Anchor, DeviceId, EventTable, Moment, Snapshot, Timeline, TimelineInput};
+use oomscope_model::{Anchor, DeviceId, EventTable, Moment, Recording, Snapshot, Timeline, TimelineInput};
 
 /// The phase at the end, if it is known.
-fn at_end(snapshot: &Snapshot) -> Option<Phase> {
-    let timeline = &snapshot.timelines[0];
-    let phases = Attribution::of(snapshot, timeline, &UserRules::default()).phases;
-    let position = phases.position_at(Moment(timeline.events.len() as u32));
+fn at_end(recording: &Recording) -> Option<Phase> {
+    let phases = Attribution::of(recording, &UserRules::default()).phases;
+    let position = phases.position_at(Moment(recording.events.len() as u32));
     assert_eq!(position.iteration, None);
     assert_eq!(position.basis, (position.phase != Phase::Unknown).then_some(PhaseBasis::LiveMemory));
     position.basis.map(|_| position.phase)
@@ -47,10 +47,7 @@ fn anything_else_that_is_live_may_belong_to_a_call() {
 #[test]
 fn hostile_sizes_say_nothing() {
     assert_eq!(at_end(&state(&[])), None);
-    let mut huge = state(&[PARAMETERS, EMPTY, STATES]);
-    let timeline = huge.timelines.remove(0);
-    let Timeline { segments, .. } = timeline;
-    let mut segments = segments;
+    let mut segments = state(&[PARAMETERS, EMPTY, STATES]).segments.clone();
     for block in &mut segments.blocks {
         (block.size, block.requested) = (i64::MAX, i64::MIN);
     }
@@ -60,12 +57,12 @@ fn hostile_sizes_say_nothing() {
         segments,
         anchor: Anchor::EndState,
     };
-    huge.timelines.push(Timeline::build(input));
-    assert_eq!(at_end(&huge), None);
+    let huge = Snapshot { timelines: vec![Timeline::build(input)], ..Snapshot::default() };
+    assert_eq!(at_end(&first(huge)), None);
 }
 
 /// Parameters with two states each, and more; only the state at the end is recorded.
-fn after(more: impl Fn(&mut Program)) -> Snapshot {
+fn after(more: impl Fn(&mut Program)) -> Recording {
     let mut program = Program::default();
     for size in SIZES {
         program.alloc(size, LOAD);

@@ -2,7 +2,7 @@
 //! `{"step": 3, "phase": "forward"}`.
 
 use super::phase::{Phase, PhaseStart};
-use oomscope_model::{Context, EventIx, Snapshot, Timeline};
+use oomscope_model::{Context, EventIx, Recording, Timeline};
 
 /// The keys under which programs write the number of an iteration.
 const STEP_KEYS: [&str; 5] = ["step", "global_step", "iteration", "iter", "train_step"];
@@ -39,12 +39,12 @@ pub(super) struct Metadata {
 
 impl Metadata {
     /// Read the metadata; `None` if no event has a step or a phase in it.
-    pub(super) fn of(snapshot: &Snapshot, timeline: &Timeline) -> Option<Self> {
+    pub(super) fn of(recording: &Recording) -> Option<Self> {
         let read = |context: &Context| {
-            let text = context.user_metadata.map(|id| snapshot.strings.name(id));
+            let text = context.user_metadata.map(|id| recording.snapshot().strings.name(id));
             text.map_or((None, None), |text| named_step_and_phase(&text))
         };
-        let by_context: Vec<_> = timeline.events.contexts().iter().map(read).collect();
+        let by_context: Vec<_> = recording.events.contexts().iter().map(read).collect();
         let is_empty = by_context.iter().all(|found| *found == (None, None));
         (!is_empty).then_some(Self { by_context })
     }
@@ -128,7 +128,10 @@ impl Metadata {
 mod tests {
     use super::*;
     use crate::{Attribution, PhaseBasis, UserRules};
-    use oomscope_model::{Action, Anchor, DeviceId, Event, EventTable, Moment, SegmentTable, TimelineInput};
+    use oomscope_fixtures::first;
+    use oomscope_model::{
+        Action, Anchor, DeviceId, Event, EventTable, Moment, SegmentTable, Snapshot, TimelineInput,
+    };
 
     /// A recording of one allocation for each text, with the text as its metadata.
     fn with_metadata(texts: &[&str]) -> Snapshot {
@@ -148,7 +151,7 @@ mod tests {
     fn phases_in_metadata_come_first() {
         let forward = "{'step': 7, 'phase': 'forward'}";
         let snapshot = with_metadata(&["", forward, "", forward, "", "{'step': 8, 'phase': 'eval'}", ""]);
-        let phases = Attribution::of(&snapshot, &snapshot.timelines[0], &UserRules::default()).phases;
+        let phases = Attribution::of(&first(snapshot), &UserRules::default()).phases;
         let at = |moment| phases.position_at(Moment(moment));
         let found: Vec<_> = (1..=7).map(|moment| (at(moment).phase, at(moment).iteration)).collect();
         let forward = (Phase::Forward, Some(7));
@@ -170,11 +173,7 @@ mod tests {
         for texts in [["{'step': 7}", "{'step': 9}"], ["{'step': 7}", "{'step': 7}"]] {
             let snapshot = with_metadata(&texts);
             assert!(
-                Attribution::of(&snapshot, &snapshot.timelines[0], &UserRules::default())
-                    .phases
-                    .iterations
-                    .list
-                    .is_empty()
+                Attribution::of(&first(snapshot), &UserRules::default()).phases.iterations.list.is_empty()
             );
         }
     }

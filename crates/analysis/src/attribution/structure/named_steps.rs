@@ -2,7 +2,7 @@
 
 use crate::events::named_spans::{NamedSpan, named_spans};
 use foldhash::HashMap;
-use oomscope_model::{EventIx, Snapshot, StrId, Timeline};
+use oomscope_model::{EventIx, Recording, StrId};
 use std::collections::BTreeMap;
 
 /// The name of a step of `torch.profiler`, before its number (torch/profiler/profiler.py).
@@ -26,8 +26,8 @@ struct NumberedStep {
 
 /// The first event of every step, and the number of the first step. `None` without such annotations. Those of a profiler
 /// come first; of several that the program numbers, those that last longest are the outermost.
-pub(super) fn named_steps(snapshot: &Snapshot, timeline: &Timeline) -> Option<(Vec<EventIx>, u32)> {
-    let mut families = families(snapshot, timeline);
+pub(super) fn named_steps(recording: &Recording) -> Option<(Vec<EventIx>, u32)> {
+    let mut families = families(recording);
     let profiler = families.remove(PROFILER).map(|mut steps| {
         steps.sort_by_key(|step| step.number);
         steps.dedup_by_key(|step| step.number);
@@ -48,16 +48,17 @@ pub(super) fn named_steps(snapshot: &Snapshot, timeline: &Timeline) -> Option<(V
 }
 
 /// The numbered steps by what their names are without the number.
-fn families(snapshot: &Snapshot, timeline: &Timeline) -> BTreeMap<String, Vec<NumberedStep>> {
+fn families(recording: &Recording) -> BTreeMap<String, Vec<NumberedStep>> {
+    let snapshot = recording.snapshot();
     let mut families: BTreeMap<String, Vec<NumberedStep>> = BTreeMap::new();
-    let Some(first_us) = timeline.times.first_us() else { return families };
+    let Some(first_us) = recording.times.first_us() else { return families };
     let first_event = |time_us: i64| match time_us {
         ..0 => 0,
-        _ => timeline.times.moment_at(&timeline.events, time_us).0,
+        _ => recording.times.moment_at(&recording.events, time_us).0,
     };
     // A name may have megabytes, and thousands of spans.
     let mut read: HashMap<StrId, Option<(String, u32)>> = HashMap::default();
-    for span in named_spans(snapshot, Some(timeline.device), timeline.times.span_us(), first_us) {
+    for span in named_spans(snapshot, Some(recording.device), recording.times.span_us(), first_us) {
         let NamedSpan { name, time_us, .. } = span;
         let read = read.entry(name).or_insert_with(|| numbered(&snapshot.strings.name(name)));
         if let Some((family, number)) = read {
@@ -116,6 +117,7 @@ fn duration_us(steps: &[NumberedStep]) -> i64 {
 mod tests {
     use super::numbered;
     use crate::{Attribution, Iterations, UserRules};
+    use oomscope_fixtures::first;
     use oomscope_fixtures::stacks::Recording;
     use oomscope_model::{Annotation, DeviceId, Moment};
 
@@ -134,7 +136,7 @@ mod tests {
                 snapshot.annotations.push(Annotation { device, name, is_start, time_us: Some(time_us) });
             }
         }
-        Attribution::of(&snapshot, &snapshot.timelines[0], &UserRules::default()).phases.iterations
+        Attribution::of(&first(snapshot), &UserRules::default()).phases.iterations
     }
 
     fn starts(iterations: &Iterations) -> Vec<u32> {

@@ -141,10 +141,9 @@ mod tests {
     /// The position at the end of a training of six iterations, and how many steps were announced before it.
     fn at_end(mut program: Program, late: Option<usize>) -> (Position, usize) {
         train(&mut program, 6, late);
-        let snapshot = program.finish();
-        let timeline = &snapshot.timelines[0];
-        let phases = Attribution::of(&snapshot, timeline, &UserRules::default()).phases;
-        (phases.position_at(Moment(timeline.events.len() as u32)), phases.steps_before)
+        let recording = program.finish();
+        let phases = Attribution::of(&recording, &UserRules::default()).phases;
+        (phases.position_at(Moment(recording.events.len() as u32)), phases.steps_before)
     }
 
     #[test]

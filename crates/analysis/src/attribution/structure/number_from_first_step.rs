@@ -57,10 +57,9 @@ mod tests {
     /// The iteration at the end of a training of four iterations that is recorded from one of them on.
     fn at_end(mut program: Program, late: usize) -> Option<u32> {
         train(&mut program, 4, Some(late));
-        let snapshot = program.finish();
-        let timeline = &snapshot.timelines[0];
-        let phases = Attribution::of(&snapshot, timeline, &UserRules::default()).phases;
-        phases.iteration_at(Moment(timeline.events.len() as u32))
+        let recording = program.finish();
+        let phases = Attribution::of(&recording, &UserRules::default()).phases;
+        phases.iteration_at(Moment(recording.events.len() as u32))
     }
 
     #[test]

@@ -12,8 +12,7 @@ const MAPS: &[&str] = &["/home/me/maps.py:4 look", MAIN];
 const MAIN: &str = "/home/me/train.py:20 <module>";
 
 fn phases(program: Program) -> Phases {
-    let snapshot = program.finish();
-    Attribution::of(&snapshot, &snapshot.timelines[0], &UserRules::default()).phases
+    Attribution::of(&program.finish(), &UserRules::default()).phases
 }
 
 /// How many iterations there are where a function runs three times: each time it embeds, calls a layer eight times, and a

@@ -3,10 +3,10 @@
 use super::{Phase, PhaseBasis, Phases};
 use crate::{Attribution, UserRules};
 use oomscope_fixtures::programs::{BACKWARD, DATA, FORWARD, LOAD, Program, train};
-use oomscope_model::{EventIx, Moment, Snapshot};
+use oomscope_model::{EventIx, Moment, Recording};
 
-fn phases(snapshot: &Snapshot) -> Phases {
-    Attribution::of(snapshot, &snapshot.timelines[0], &UserRules::default()).phases
+fn phases(recording: &Recording) -> Phases {
+    Attribution::of(recording, &UserRules::default()).phases
 }
 
 fn keys(phases: &Phases) -> Vec<&'static str> {
@@ -17,14 +17,14 @@ fn keys(phases: &Phases) -> Vec<&'static str> {
 fn a_training_goes_round_in_phases() {
     let mut program = Program::default();
     train(&mut program, 3, None);
-    let snapshot = program.finish();
-    let found = phases(&snapshot);
+    let recording = program.finish();
+    let found = phases(&recording);
     let round = ["data", "forward", "backward", "optimizer", "eval"];
     let expected: Vec<&str> =
         ["init"].into_iter().chain(round).chain(round).chain(round[..3].iter().copied()).collect();
     assert_eq!(keys(&found), expected);
     assert_eq!((found.iterations.list.len(), found.iterations.first_number), (3, Some(0)));
-    let end = Moment(snapshot.timelines[0].events.len() as u32);
+    let end = Moment(recording.events.len() as u32);
     assert_eq!((found.phase_at(end), found.iteration_at(end)), (Phase::Backward, Some(2)));
     assert_eq!((found.phase_at(Moment(2)), found.iteration_at(Moment(2))), (Phase::Init, None));
     let starts: Vec<EventIx> = found.iterations.list.iter().map(|iteration| iteration.start).collect();
@@ -36,14 +36,13 @@ fn a_training_goes_round_in_phases() {
 fn growth_and_peaks_are_those_of_the_curve() {
     let mut program = Program::default();
     train(&mut program, 3, None);
-    let snapshot = program.finish();
-    let timeline = &snapshot.timelines[0];
-    for iteration in &phases(&snapshot).iterations.list {
+    let recording = program.finish();
+    for iteration in &phases(&recording).iterations.list {
         let range = iteration.start.0 + 1..=iteration.end.0;
-        let most = range.map(|moment| timeline.active.at(Moment(moment))).max();
+        let most = range.map(|moment| recording.active.at(Moment(moment))).max();
         assert_eq!(Some(iteration.peak_bytes), most);
-        assert_eq!(timeline.active.at(iteration.peak), iteration.peak_bytes);
-        let change = timeline.active.at(iteration.end) - timeline.active.at(Moment(iteration.start.0));
+        assert_eq!(recording.active.at(iteration.peak), iteration.peak_bytes);
+        let change = recording.active.at(iteration.end) - recording.active.at(Moment(iteration.start.0));
         assert_eq!(iteration.growth_bytes(), change);
     }
 }
@@ -60,10 +59,9 @@ fn a_late_recording_numbers_nothing() {
 fn a_late_recording_counts_from_its_start_and_says_what_it_can() {
     let mut program = Program::default();
     train(&mut program, 4, Some(2));
-    let snapshot = program.finish();
-    let timeline = &snapshot.timelines[0];
-    let phases = Attribution::of(&snapshot, timeline, &UserRules::default()).phases;
-    let position = phases.position_at(Moment(timeline.events.len() as u32));
+    let recording = program.finish();
+    let phases = Attribution::of(&recording, &UserRules::default()).phases;
+    let position = phases.position_at(Moment(recording.events.len() as u32));
     assert_eq!((position.iteration, position.iteration_of_recording), (None, Some(1)));
     // Two states for each parameter were there: the first of the recording was not the first of all.
     assert_eq!(position.iteration_at_least, Some(2));
@@ -72,10 +70,9 @@ fn a_late_recording_counts_from_its_start_and_says_what_it_can() {
 
 /// The least number that the iteration at the end can have, and its number within the recording.
 fn bound(program: Program) -> (Option<u32>, Option<u32>) {
-    let snapshot = program.finish();
-    let timeline = &snapshot.timelines[0];
-    let phases = Attribution::of(&snapshot, timeline, &UserRules::default()).phases;
-    let position = phases.position_at(Moment(timeline.events.len() as u32));
+    let recording = program.finish();
+    let phases = Attribution::of(&recording, &UserRules::default()).phases;
+    let position = phases.position_at(Moment(recording.events.len() as u32));
     assert_eq!(position.iteration, None);
     (position.iteration_at_least, position.iteration_of_recording)
 }

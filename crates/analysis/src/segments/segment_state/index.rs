@@ -6,7 +6,7 @@ use super::split_rule::SplitRule;
 use super::state::{Basis, SegmentState};
 use super::tiling::{Live, Tiling};
 use super::{end, reserved};
-use oomscope_model::{Anchor, BlockState, DeviceId, Moment, Snapshot, Timeline};
+use oomscope_model::{Anchor, BlockState, DeviceId, Moment, Recording, Timeline};
 
 /// The facts that all segment maps of a timeline share. Built once for a timeline.
 #[derive(Debug, Clone)]
@@ -26,17 +26,17 @@ pub struct SegmentIndex {
 
 impl SegmentIndex {
     /// The index of a timeline of a snapshot.
-    pub fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
-        let blocks = timeline.segments.blocks.iter().filter(|block| block.state != BlockState::Inactive);
+    pub fn new(recording: &Recording) -> Self {
+        let blocks = recording.segments.blocks.iter().filter(|block| block.state != BlockState::Inactive);
         let mut survivors: Vec<(u64, i64)> = blocks.map(|block| (block.addr, block.size)).collect();
         survivors.sort_unstable();
         survivors.dedup_by_key(|block| block.0);
         Self {
             survivors,
-            classes: SegmentClasses::new(snapshot, timeline),
-            max_gap_bytes: timeline.reserved.peak().1,
-            has_private_pools: timeline.pools().iter().any(|pool| pool.is_private()),
-            split: SplitRule::new(snapshot),
+            classes: SegmentClasses::new(recording),
+            max_gap_bytes: recording.reserved.peak().1,
+            has_private_pools: recording.pools().iter().any(|pool| pool.is_private()),
+            split: SplitRule::new(recording.snapshot()),
         }
     }
 

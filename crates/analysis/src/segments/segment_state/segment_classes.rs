@@ -2,7 +2,7 @@
 
 use super::group::SizeClass;
 use oomscope_model::allocator_sizes::SMALL_BUFFER;
-use oomscope_model::{DeviceId, ReservedRange, Snapshot, StrId, Timeline};
+use oomscope_model::{DeviceId, Recording, ReservedRange, StrId, Timeline};
 
 /// The size classes of the final segments.
 #[derive(Debug, Clone)]
@@ -12,15 +12,15 @@ pub(super) struct SegmentClasses {
 }
 
 impl SegmentClasses {
-    pub(super) fn new(snapshot: &Snapshot, timeline: &Timeline) -> Self {
-        let segments = timeline.segments.segments.iter();
-        let class = |kind: StrId| match snapshot.strings.name_bytes(kind) {
+    pub(super) fn new(recording: &Recording) -> Self {
+        let segments = recording.segments.segments.iter();
+        let class = |kind: StrId| match recording.snapshot().strings.name_bytes(kind) {
             b"small" => Some(SizeClass::Small),
             b"large" => Some(SizeClass::Large),
             _ => None,
         };
         // The host allocator has no size classes, although the file names one.
-        let kinds = segments.filter(|_| timeline.device != DeviceId::HOST);
+        let kinds = segments.filter(|_| recording.device != DeviceId::HOST);
         let mut by_address: Vec<_> = kinds
             .filter_map(|s| {
                 let past_end = s.addr.saturating_add(s.size.max(0).unsigned_abs());

@@ -1,14 +1,17 @@
 //! Maps against a naive allocator, and for histories that make no sense.
 
 use super::*;
+use oomscope_fixtures::alone;
 use oomscope_fixtures::requests::{CELL, Request, Toy, ToyState, address, event, stream_of};
-use oomscope_model::{Action, Anchor, DeviceId, EventTable, SegmentTable, Snapshot, Timeline, TimelineInput};
+use oomscope_model::{
+    Action, Anchor, DeviceId, EventTable, Recording, SegmentTable, Timeline, TimelineInput,
+};
 use oomscope_model::{AllocId, Moment};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn map(timeline: &Timeline, moment: Moment) -> SegmentState {
-    SegmentIndex::new(&Snapshot::default(), timeline).at(timeline, moment)
+fn map(recording: &Recording, moment: Moment) -> SegmentState {
+    SegmentIndex::new(recording).at(recording, moment)
 }
 
 /// Check the invariants that hold for any file.
@@ -98,10 +101,10 @@ fn naive_holes(state: &ToyState, cells: &BTreeMap<u64, Cell>) -> (usize, i64) {
     (count, largest)
 }
 
-fn check_moment(toy: &Toy, timeline: &Timeline, state: &ToyState, moment: Moment) {
-    let found = map(timeline, moment);
+fn check_moment(toy: &Toy, recording: &Recording, state: &ToyState, moment: Moment) {
+    let found = map(recording, moment);
     check_tiling(&found);
-    let is_end = moment.index() == timeline.events.len();
+    let is_end = moment.index() == recording.events.len();
     let cells = naive_cells(toy, state, is_end);
     assert_eq!(cells_of(&found), cells);
     assert_eq!((found.total.holes, found.total.largest_hole_bytes), naive_holes(state, &cells));
@@ -111,8 +114,8 @@ fn check_moment(toy: &Toy, timeline: &Timeline, state: &ToyState, moment: Moment
     };
     assert_eq!(found.total.allocated_bytes, requested(false));
     assert_eq!(found.total.awaiting_bytes, requested(true));
-    assert_eq!(found.total.allocated_bytes, timeline.allocated.at(moment));
-    assert_eq!(found.total.active_bytes(), timeline.active.at(moment));
+    assert_eq!(found.total.allocated_bytes, recording.allocated.at(moment));
+    assert_eq!(found.total.active_bytes(), recording.active.at(moment));
     assert_eq!(found.total.blocks, state.blocks.len());
     assert_eq!(found.total.segments, state.runs().len());
     assert!(found.contradictions.is_empty(), "{:?}", found.contradictions);
@@ -120,8 +123,8 @@ fn check_moment(toy: &Toy, timeline: &Timeline, state: &ToyState, moment: Moment
     let streams: BTreeSet<Option<i64>> =
         state.runs().iter().map(|&(_, _, region)| Some(stream_of(region))).collect();
     assert_eq!(found.groups.iter().map(|group| group.key.stream).collect::<BTreeSet<_>>(), streams);
-    for id in timeline.lifetimes.live_at(moment) {
-        let addr = timeline.addr(id);
+    for id in recording.lifetimes.live_at(moment) {
+        let addr = recording.addr(id);
         let (row, part) = found.find(addr, id).expect("every block is found");
         assert!(found.rows[row].parts.contains(&part));
     }
@@ -137,9 +140,9 @@ proptest! {
     ) {
         let toy = Toy::play(&requests);
         let dropped = (toy.states.len() - 1).saturating_sub(kept);
-        let timeline = toy.timeline(dropped);
+        let recording = alone(toy.timeline(dropped));
         for (moment, state) in toy.states.iter().skip(dropped).enumerate() {
-            check_moment(&toy, &timeline, state, Moment(moment as u32));
+            check_moment(&toy, &recording, state, Moment(moment as u32));
         }
     }
 
@@ -150,17 +153,17 @@ proptest! {
         final_segments in proptest::collection::vec((0u64..16, size(), 0u64..16, size(), 0u8..3), 0..6),
         is_cut in any::<bool>(),
     ) {
-        let timeline = nonsense(&steps, &final_segments, is_cut);
-        for moment in (0..timeline.moments() as u32).map(Moment) {
-            let found = map(&timeline, moment);
+        let recording = alone(nonsense(&steps, &final_segments, is_cut));
+        for moment in (0..recording.moments() as u32).map(Moment) {
+            let found = map(&recording, moment);
             check_tiling(&found);
             if found.basis != Basis::EndState {
-                check_all_shown(&timeline, &found);
+                check_all_shown(&recording, &found);
             }
             let reserved = found.total.reserved_bytes;
             prop_assert_eq!(
                 found.contradictions.unexplained_reserved_bytes,
-                timeline.reserved.at(moment).saturating_sub(reserved)
+                recording.reserved.at(moment).saturating_sub(reserved)
             );
         }
     }

@@ -67,7 +67,7 @@ impl RanksTask {
     fn read(&self, paths: &[PathBuf], said: impl Fn(usize) + Sync) -> Arc<Job> {
         let inputs: Vec<Input> = paths.iter().map(|path| Input::File(path.clone())).collect();
         let found = load_each(&inputs, &self.progress, |_, loaded| {
-            let devices = loaded.map(|snapshot| summarize(&snapshot, &UserRules::default()));
+            let devices = loaded.map(|snapshot| summarize(&Arc::new(snapshot), &UserRules::default()));
             said(self.progress.done());
             devices.map_err(|error| error.to_string())
         });

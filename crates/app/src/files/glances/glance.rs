@@ -3,7 +3,7 @@
 use oomscope_analysis::{Attribution, UserRules};
 use oomscope_diagnosis::{DiagnosisRequest, Severity, diagnose};
 use oomscope_draw::SparkLine;
-use oomscope_model::{DeviceId, Snapshot, Timeline};
+use oomscope_model::{DeviceId, Recording, Snapshot};
 use oomscope_report::headline;
 use oomscope_snapshot::load::{Input, LoadError, Progress, load};
 use oomscope_units as units;
@@ -39,28 +39,29 @@ pub(crate) enum Scan {
 
 impl Glance {
     /// Of a device whose verdict is known.
-    pub(crate) fn new(snapshot: &Snapshot, timeline: &Timeline, title: &str, severity: Severity) -> Self {
+    pub(crate) fn new(recording: &Recording, title: &str, severity: Severity) -> Self {
+        let snapshot = recording.snapshot();
         Self {
-            spark: SparkLine::of(timeline),
+            spark: SparkLine::of(recording),
             title: title.to_owned(),
             severity,
-            peak_bytes: timeline.active.peak().1,
-            device: (1 < snapshot.timelines.len()).then(|| device_text(timeline.device, snapshot)),
+            peak_bytes: recording.active.peak().1,
+            device: (1 < snapshot.timelines.len()).then(|| device_text(recording.device, snapshot)),
         }
     }
 
     /// Of a snapshot; `None` if it holds no memory of any device. Takes its time.
-    fn of(snapshot: &Snapshot) -> Option<Self> {
-        let timeline = snapshot.main_timeline()?;
-        let attribution = Attribution::of(snapshot, timeline, &UserRules::default());
+    fn of(snapshot: &Arc<Snapshot>) -> Option<Self> {
+        let recording = Recording::main(snapshot)?;
+        let attribution = Attribution::of(&recording, &UserRules::default());
         let request = DiagnosisRequest { at: None, device_memory: None, message: None };
-        let diagnosis = diagnose(snapshot, timeline, &attribution, request).ok();
+        let diagnosis = diagnose(&recording, &attribution, request).ok();
         let verdict = diagnosis.as_ref().and_then(|diagnosis| diagnosis.verdict());
         let (title, severity) = verdict.map_or_else(
-            || (headline(timeline, snapshot.damage.is_some()), Severity::Info),
+            || (headline(&recording, snapshot.damage.is_some()), Severity::Info),
             |verdict| (verdict.title.to_string(), verdict.severity),
         );
-        Some(Self::new(snapshot, timeline, &title, severity))
+        Some(Self::new(&recording, &title, severity))
     }
 
     /// False for a glance that was not made here.
@@ -80,8 +81,9 @@ fn device_text(device: DeviceId, snapshot: &Snapshot) -> String {
 pub(super) fn scan(input: &Input, progress: &Progress) -> Option<Scan> {
     let failed = |why: &str| Some(Scan::Failed(units::printable(why).into()));
     // A defect must not end the thread: other files wait for it.
-    let found =
-        catch_unwind(AssertUnwindSafe(|| load(input, progress).map(|snapshot| Glance::of(&snapshot))));
+    let found = catch_unwind(AssertUnwindSafe(|| {
+        load(input, progress).map(|snapshot| Glance::of(&Arc::new(snapshot)))
+    }));
     match found {
         Ok(Ok(Some(glance))) => Some(Scan::Found(Arc::new(glance))),
         Ok(Ok(None)) => failed("holds no memory of any device"),

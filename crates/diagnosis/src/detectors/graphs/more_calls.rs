@@ -103,8 +103,8 @@ pub(super) fn more_calls(
 
 /// Whether these calls were made by stacks that did not allocate before the last backward pass, so that none followed them.
 fn is_new_code(case: &Case<'_>, graphs: &[&Graph<'_>], last: EventIx) -> bool {
-    let timeline = case.timeline;
-    let mut ran_before = vec![false; case.snapshot.stacks.len()];
+    let timeline = case.recording.timeline();
+    let mut ran_before = vec![false; case.recording.snapshot().stacks.len()];
     for id in timeline.ids().take_while(|&id| timeline.lifetimes.start(id) <= Moment(last.0)) {
         ran_before[timeline.stack(id).index()] = true;
     }

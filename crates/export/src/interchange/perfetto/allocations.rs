@@ -14,7 +14,7 @@ const NAME: &str = "allocations";
 /// The slices that are open, and the tracks that are free.
 pub(super) struct Slices<'a> {
     selection: &'a Selection<'a>,
-    portion: &'a Portion<'a>,
+    portion: &'a Portion,
     process: Track,
     tracks: Vec<Track>,
     free: BinaryHeap<Reverse<usize>>,
@@ -23,7 +23,7 @@ pub(super) struct Slices<'a> {
 }
 
 impl<'a> Slices<'a> {
-    pub(super) fn new(selection: &'a Selection<'a>, portion: &'a Portion<'a>, process: Track) -> Self {
+    pub(super) fn new(selection: &'a Selection<'a>, portion: &'a Portion, process: Track) -> Self {
         let open = HashMap::default();
         Self { selection, portion, process, tracks: Vec::new(), free: BinaryHeap::new(), open }
     }
@@ -31,7 +31,7 @@ impl<'a> Slices<'a> {
     /// The allocation at an address that ended with the event before a moment.
     pub(super) fn ended(&self, addr: u64, moment: Moment) -> Option<AllocId> {
         let &(id, _) = self.open.get(&addr)?;
-        (self.portion.timeline.lifetimes.end(id) == Some(moment)).then_some(id)
+        (self.portion.recording.lifetimes.end(id) == Some(moment)).then_some(id)
     }
 
     /// Write the end of the allocation at an address.
@@ -47,8 +47,8 @@ impl<'a> Slices<'a> {
         if at == self.tracks.len() {
             self.tracks.push(packets.track(self.process, NAME)?);
         }
-        let Portion { timeline, attribution, .. } = self.portion;
-        let allocation = timeline.allocation(id);
+        let Portion { recording, attribution, .. } = self.portion;
+        let allocation = recording.allocation(id);
         self.open.insert(allocation.addr, (id, at));
         let verdict = attribution.categories.verdict(id);
         let name = packets.event_name(self.selection.site(allocation.stack).unwrap_or("no stack recorded"));

@@ -23,7 +23,7 @@ struct Counter {
 
 /// The totals of a device, and those of its exported allocations by category and by stream.
 pub(super) struct Counters<'a> {
-    portion: &'a Portion<'a>,
+    portion: &'a Portion,
     process: Track,
     totals: [Track; 3],
     last: Option<[i64; 3]>,
@@ -31,11 +31,7 @@ pub(super) struct Counters<'a> {
 }
 
 impl<'a> Counters<'a> {
-    pub(super) fn new(
-        packets: &mut Packets<'_>,
-        portion: &'a Portion<'a>,
-        process: Track,
-    ) -> io::Result<Self> {
+    pub(super) fn new(packets: &mut Packets<'_>, portion: &'a Portion, process: Track) -> io::Result<Self> {
         let totals = [
             packets.byte_counter(process, "allocated")?,
             packets.byte_counter(process, "active")?,
@@ -51,7 +47,7 @@ impl<'a> Counters<'a> {
         moment: Moment,
         time_ns: u64,
     ) -> io::Result<()> {
-        let timeline = self.portion.timeline;
+        let timeline = self.portion.recording.timeline();
         let now = [timeline.allocated.at(moment), timeline.active.at(moment), timeline.reserved.at(moment)];
         for (i, (track, value)) in self.totals.into_iter().zip(now).enumerate() {
             if self.last.is_none_or(|last| last[i] != value) {
@@ -78,8 +74,8 @@ impl<'a> Counters<'a> {
 
     /// Change the counters of an allocation. Returns their tracks and values.
     fn add(&mut self, packets: &mut Packets<'_>, id: AllocId, sign: i128) -> io::Result<[(Track, i64); 2]> {
-        let Portion { timeline, attribution, .. } = self.portion;
-        let allocation = timeline.allocation(id);
+        let Portion { recording, attribution, .. } = self.portion;
+        let allocation = recording.allocation(id);
         let bytes = sign * i128::from(allocation.size);
         let [category, stream] =
             [Key::Category(attribution.categories.get(id)), Key::Stream(allocation.stream)];

@@ -16,7 +16,7 @@ const FIRST_PID: i32 = 1 << 30;
 
 struct Writer<'a, 'p> {
     packets: &'p mut Packets<'a>,
-    portion: &'p Portion<'p>,
+    portion: &'p Portion,
     counters: Counters<'p>,
     slices: Slices<'p>,
     marks: Track,
@@ -26,10 +26,10 @@ struct Writer<'a, 'p> {
 pub(super) fn write<'p>(
     packets: &'p mut Packets<'_>,
     selection: &'p Selection<'p>,
-    portion: &'p Portion<'p>,
+    portion: &'p Portion,
     progress: &mut Progress<'_>,
 ) -> io::Result<()> {
-    let timeline = portion.timeline;
+    let timeline = portion.recording.timeline();
     let has_times = timeline.times.has_times();
     let note = if has_times { "" } else { ", no times recorded: an event is a microsecond" };
     let pid = FIRST_PID.saturating_add(i32::try_from(timeline.device.0).unwrap_or(i32::MAX - FIRST_PID));
@@ -44,9 +44,10 @@ pub(super) fn write<'p>(
 impl Writer<'_, '_> {
     fn events(&mut self, progress: &mut Progress<'_>) -> io::Result<()> {
         let events = self.portion.events.clone();
-        let mut times = EventTimes::new(self.portion.timeline);
+        let mut times = EventTimes::new(&self.portion.recording);
         // Just before the first event.
-        let start_ns = EventTimes::new(self.portion.timeline).of(first_event(self.portion)).saturating_sub(1);
+        let start_ns =
+            EventTimes::new(&self.portion.recording).of(first_event(self.portion)).saturating_sub(1);
         self.start(Moment(events.start), start_ns)?;
         for ix in events.map(EventIx) {
             let time_ns = times.of(ix);
@@ -60,14 +61,14 @@ impl Writer<'_, '_> {
     /// Write the state before the first event.
     fn start(&mut self, moment: Moment, time_ns: u64) -> io::Result<()> {
         self.counters.totals(self.packets, moment, time_ns)?;
-        let live = self.portion.timeline.lifetimes.live_at(moment).filter(|&id| self.portion.keeps(id));
+        let live = self.portion.recording.lifetimes.live_at(moment).filter(|&id| self.portion.keeps(id));
         let live: Vec<AllocId> = live.collect();
         self.counters.start(self.packets, &live, time_ns)?;
         live.into_iter().try_for_each(|id| self.slices.begin(self.packets, id, time_ns))
     }
 
     fn event(&mut self, ix: EventIx, time_ns: u64) -> io::Result<()> {
-        let (timeline, after) = (self.portion.timeline, Moment::after(ix));
+        let (timeline, after) = (self.portion.recording.timeline(), Moment::after(ix));
         match timeline.events.action(ix) {
             action @ (Action::Alloc | Action::FreeCompleted) => {
                 let addr = timeline.events.addr(ix).unwrap_or_default();
@@ -101,7 +102,7 @@ impl Writer<'_, '_> {
     }
 }
 
-fn first_event(portion: &Portion<'_>) -> EventIx {
+fn first_event(portion: &Portion) -> EventIx {
     // A recording without events has a state all the same.
-    EventIx(portion.events.start.min((portion.timeline.events.len() as u32).saturating_sub(1)))
+    EventIx(portion.events.start.min((portion.recording.events.len() as u32).saturating_sub(1)))
 }

@@ -13,21 +13,21 @@ use std::io;
 pub(super) fn spans(
     packets: &mut Packets<'_>,
     selection: &Selection<'_>,
-    portion: &Portion<'_>,
+    portion: &Portion,
     process: Track,
 ) -> io::Result<()> {
-    let timeline = portion.timeline;
-    for lane in structure_lanes(timeline, &portion.attribution.phases) {
+    let recording = &portion.recording;
+    for lane in structure_lanes(recording, &portion.attribution.phases) {
         write(packets, selection, portion, process, lane)?;
     }
-    write(packets, selection, portion, process, annotation_ranges(selection.snapshot, timeline))
+    write(packets, selection, portion, process, annotation_ranges(recording))
 }
 
 /// Write ranges of one kind. Those that overlap take tracks of their own.
 fn write(
     packets: &mut Packets<'_>,
     selection: &Selection<'_>,
-    portion: &Portion<'_>,
+    portion: &Portion,
     process: Track,
     mut ranges: Vec<NamedRange>,
 ) -> io::Result<()> {
@@ -67,8 +67,8 @@ fn track_name(name: RangeName) -> &'static str {
 }
 
 /// The times of a range in microseconds since 1970 or, without times, in events.
-fn ends_us(portion: &Portion<'_>, range: &NamedRange) -> [i64; 2] {
-    match portion.timeline.times.first_us() {
+fn ends_us(portion: &Portion, range: &NamedRange) -> [i64; 2] {
+    match portion.recording.times.first_us() {
         Some(first_us) => range.time_us.map(|us| first_us.saturating_add(us)),
         None => range.moments.map(|moment| i64::from(moment.0) - 1),
     }

@@ -23,7 +23,7 @@ pub(in crate::interchange) fn folded(
         // Readers take no other weights.
         for (stack, bytes) in by_stack.into_iter().filter(|&(_, bytes)| 0 < bytes) {
             if 1 < selection.portions.len() {
-                write!(out, "{};", portion.timeline.device)?;
+                write!(out, "{};", portion.recording.device)?;
             }
             let frames: Vec<String> =
                 stack_lines(selection.snapshot, stack).map(|line| safe(&line)).collect();

@@ -86,7 +86,7 @@ impl<W: Write> Profile<'_, W> {
         rest.number(field::DEFAULT_SAMPLE_TYPE, default);
         let times = self.selection.portions.iter().filter_map(|portion| {
             let event = portion.moment().event()?;
-            portion.timeline.events.time_us(event)
+            portion.recording.events.time_us(event)
         });
         if let Some(time_us) = times.max() {
             rest.signed(field::TIME_NANOS, time_us.saturating_mul(1000));
@@ -94,9 +94,9 @@ impl<W: Write> Profile<'_, W> {
         rest.append_to(&mut self.out)
     }
 
-    fn samples(&mut self, portion: &Portion<'_>, progress: &mut Progress<'_>) -> io::Result<()> {
+    fn samples(&mut self, portion: &Portion, progress: &mut Progress<'_>) -> io::Result<()> {
         let (category_key, device_key) = (self.string("category"), self.string("device"));
-        let device = self.string(&portion.timeline.device.to_string());
+        let device = self.string(&portion.recording.device.to_string());
         for ((stack, category), weight) in weights(portion, progress) {
             let category = self.string(category.key());
             let frames = self.selection.snapshot.stacks.frames(stack);

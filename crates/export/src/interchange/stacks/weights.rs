@@ -18,15 +18,15 @@ pub(super) struct Weight {
 
 /// The weights of a device by stack and category, in their order.
 pub(super) fn weights(
-    portion: &Portion<'_>,
+    portion: &Portion,
     progress: &mut Progress<'_>,
 ) -> BTreeMap<(StackId, Category), Weight> {
     let mut out: BTreeMap<(StackId, Category), Weight> = BTreeMap::new();
     for id in portion.weighed() {
-        let weight = out.entry((portion.timeline.stack(id), portion.attribution.categories.get(id)));
+        let weight = out.entry((portion.recording.stack(id), portion.attribution.categories.get(id)));
         let weight = weight.or_default();
         weight.count = weight.count.saturating_add(1);
-        weight.bytes = weight.bytes.saturating_add(portion.timeline.size(id));
+        weight.bytes = weight.bytes.saturating_add(portion.recording.size(id));
         progress.step();
     }
     out

@@ -13,7 +13,9 @@ pub(super) static TABLE: Table = Table {
     name: "allocations",
     about: "memory from its alloc event to its completed free, one row each",
     columns: || infos(&COLUMNS),
-    count: |selection| selection.portions.iter().map(|portion| portion.timeline.lifetimes.len() as u64).sum(),
+    count: |selection| {
+        selection.portions.iter().map(|portion| portion.recording.lifetimes.len() as u64).sum()
+    },
     write,
 };
 
@@ -106,8 +108,8 @@ fn write(rows: &mut Rows<'_, '_>) -> io::Result<()> {
     Ok(())
 }
 
-fn row(portion: &Portion<'_>, id: AllocId) -> ExportedAllocation {
-    let (timeline, found) = (portion.timeline, &portion.attribution);
+fn row(portion: &Portion, id: AllocId) -> ExportedAllocation {
+    let (timeline, found) = (portion.recording.timeline(), &portion.attribution);
     let allocation = timeline.allocation(id);
     let Allocation { start, requested, end, .. } = allocation;
     let is_recorded = start != Moment::START;

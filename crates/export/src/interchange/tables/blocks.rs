@@ -49,7 +49,7 @@ static COLUMNS: [Column<BlockRow>; 13] = [
 fn write(rows: &mut Rows<'_, '_>) -> io::Result<()> {
     let selection = rows.selection;
     for portion in &selection.portions {
-        for row in blocks(selection.snapshot, portion) {
+        for row in blocks(portion) {
             rows.push(&COLUMNS, &row)?;
         }
     }

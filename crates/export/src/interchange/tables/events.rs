@@ -95,8 +95,9 @@ fn write(rows: &mut Rows<'_, '_>) -> io::Result<()> {
     Ok(())
 }
 
-fn row(portion: &Portion<'_>, ix: EventIx) -> ExportedEvent {
-    let (timeline, phases, after) = (portion.timeline, &portion.attribution.phases, Moment::after(ix));
+fn row(portion: &Portion, ix: EventIx) -> ExportedEvent {
+    let (timeline, phases, after) =
+        (portion.recording.timeline(), &portion.attribution.phases, Moment::after(ix));
     ExportedEvent {
         device: timeline.device.0,
         ix,

@@ -67,29 +67,29 @@ impl SegmentRow {
 }
 
 /// Whether the file itself records the state at the moment of a portion.
-fn is_recorded(portion: &Portion<'_>) -> bool {
-    let timeline = portion.timeline;
+fn is_recorded(portion: &Portion) -> bool {
+    let timeline = portion.recording.timeline();
     timeline.anchor == Anchor::EndState && timeline.moments() <= portion.moment().index() + 1
 }
 
 /// The most segments that [`segments`] has.
-pub(super) fn segments_at_most(portion: &Portion<'_>) -> u64 {
-    portion.timeline.segments.segments.len().max(portion.timeline.ranges.all().len()) as u64
+pub(super) fn segments_at_most(portion: &Portion) -> u64 {
+    portion.recording.segments.segments.len().max(portion.recording.ranges.all().len()) as u64
 }
 
 /// The most blocks that [`blocks`] has, roughly.
-pub(super) fn blocks_at_most(portion: &Portion<'_>) -> u64 {
-    portion.timeline.segments.blocks.len() as u64
+pub(super) fn blocks_at_most(portion: &Portion) -> u64 {
+    portion.recording.segments.blocks.len() as u64
 }
 
 /// The segments of a device.
-pub(super) fn segments(snapshot: &Snapshot, portion: &Portion<'_>) -> Vec<SegmentRow> {
-    let timeline = portion.timeline;
+pub(super) fn segments(portion: &Portion) -> Vec<SegmentRow> {
+    let timeline = portion.recording.timeline();
     if is_recorded(portion) {
         let all = timeline.segments.segments.iter().enumerate();
         return all.map(|(at, segment)| recorded_segment(timeline, at, segment)).collect();
     }
-    let state = state(snapshot, portion);
+    let state = state(portion);
     let reserved = state.rows.iter().enumerate().filter(|(_, row)| !state.groups[row.group].key.is_outside);
     reserved.map(|(at, row)| found_segment(timeline.device.0, &state, at, row)).collect()
 }
@@ -146,22 +146,21 @@ fn basis_name(basis: Basis) -> &'static str {
     }
 }
 
-fn state(snapshot: &Snapshot, portion: &Portion<'_>) -> SegmentState {
-    SegmentIndex::new(snapshot, portion.timeline).at(portion.timeline, portion.moment())
+fn state(portion: &Portion) -> SegmentState {
+    SegmentIndex::new(&portion.recording).at(&portion.recording, portion.moment())
 }
 
 /// The blocks of a device; with a filter only those of its allocations.
-pub(super) fn blocks(snapshot: &Snapshot, portion: &Portion<'_>) -> Vec<BlockRow> {
-    let mut rows =
-        if is_recorded(portion) { recorded_blocks(portion) } else { found_blocks(snapshot, portion) };
+pub(super) fn blocks(portion: &Portion) -> Vec<BlockRow> {
+    let mut rows = if is_recorded(portion) { recorded_blocks(portion) } else { found_blocks(portion) };
     if portion.is_filtered() {
         rows.retain(|row| row.allocation.is_some_and(|id| portion.keeps(id)));
     }
     rows
 }
 
-fn recorded_blocks(portion: &Portion<'_>) -> Vec<BlockRow> {
-    let Portion { timeline, attribution, .. } = portion;
+fn recorded_blocks(portion: &Portion) -> Vec<BlockRow> {
+    let (timeline, attribution) = (portion.recording.timeline(), &portion.attribution);
     let live = timeline.lifetimes.live_at(Moment(timeline.events.len() as u32));
     let live: HashMap<u64, AllocId> = live.map(|id| (timeline.addr(id), id)).collect();
     let segments = timeline.segments.segments.iter().enumerate();
@@ -192,13 +191,15 @@ fn recorded_blocks(portion: &Portion<'_>) -> Vec<BlockRow> {
     blocks.map(row).collect()
 }
 
-fn found_blocks(snapshot: &Snapshot, portion: &Portion<'_>) -> Vec<BlockRow> {
-    let state = state(snapshot, portion);
+fn found_blocks(portion: &Portion) -> Vec<BlockRow> {
+    let state = state(portion);
     let rows = state.rows.iter().enumerate();
     let parts = rows.flat_map(|(at, row)| state.parts_of(row).iter().map(move |part| (at, row, part)));
     let mapped = parts.filter(|(_, _, part)| part.content != Content::Unmapped);
     let categories = &portion.attribution.categories;
-    mapped.map(|(at, row, part)| found_block(portion.timeline, categories, &state, (at, row, part))).collect()
+    mapped
+        .map(|(at, row, part)| found_block(&portion.recording, categories, &state, (at, row, part)))
+        .collect()
 }
 
 fn found_block(

@@ -6,20 +6,14 @@ use crate::interchange::cell::Cell;
 use crate::interchange::column::{Column, Kind, Unit, column, number};
 use crate::interchange::selection::Portion;
 use oomscope_analysis::{NamedRange, RangeName, annotation_ranges, structure_lanes};
-use oomscope_model::{Moment, Snapshot, Timeline};
+use oomscope_model::{Moment, Timeline};
 use std::io;
 
 pub(super) static TABLE: Table = Table {
     name: "ranges",
     about: "iterations, phases and the ranges of the program's own (`record_function`), one row each",
     columns: || infos(&COLUMNS),
-    count: |selection| {
-        selection
-            .portions
-            .iter()
-            .map(|portion| named_ranges(selection.snapshot, portion).count() as u64)
-            .sum()
-    },
+    count: |selection| selection.portions.iter().map(|portion| named_ranges(portion).count() as u64).sum(),
     write,
 };
 
@@ -74,18 +68,18 @@ fn kind(name: RangeName) -> &'static str {
 }
 
 /// The ranges of which an exported event is a part.
-fn named_ranges(snapshot: &Snapshot, portion: &Portion<'_>) -> impl Iterator<Item = NamedRange> {
-    let Portion { timeline, attribution, events, .. } = portion;
-    let (timeline, events) = (*timeline, events.clone());
-    let found = structure_lanes(timeline, &attribution.phases).into_iter().flatten();
-    let all = found.chain(annotation_ranges(snapshot, timeline));
+fn named_ranges(portion: &Portion) -> impl Iterator<Item = NamedRange> {
+    let Portion { recording, attribution, events, .. } = portion;
+    let events = events.clone();
+    let found = structure_lanes(recording, &attribution.phases).into_iter().flatten();
+    let all = found.chain(annotation_ranges(recording));
     all.filter(move |range| range.moments[0].0 <= events.end && events.start < range.moments[1].0)
 }
 
 fn write(rows: &mut Rows<'_, '_>) -> io::Result<()> {
     for portion in &rows.selection.portions {
-        for range in named_ranges(rows.selection.snapshot, portion) {
-            rows.push(&COLUMNS, &row(portion.timeline, range))?;
+        for range in named_ranges(portion) {
+            rows.push(&COLUMNS, &row(&portion.recording, range))?;
         }
     }
     Ok(())

@@ -48,7 +48,7 @@ static COLUMNS: [Column<SegmentRow>; 15] = [
 fn write(rows: &mut Rows<'_, '_>) -> io::Result<()> {
     let selection = rows.selection;
     for portion in &selection.portions {
-        for row in segments(selection.snapshot, portion) {
+        for row in segments(portion) {
             rows.push(&COLUMNS, &row)?;
         }
     }

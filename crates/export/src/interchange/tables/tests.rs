@@ -4,17 +4,18 @@ use super::{TABLES, Table};
 use crate::interchange::documentation::section;
 use crate::interchange::{Cell, Content, FORMATS, Kind, Portion, Progress, Selection, TableWriter};
 use oomscope_analysis::Attribution;
-use oomscope_fixtures::stacks::Recording;
+use oomscope_fixtures::first;
+use oomscope_fixtures::stacks;
 use oomscope_fixtures::tables::{any_events, snapshot};
-use oomscope_model::{Moment, Snapshot};
+use oomscope_model::{Moment, Recording, Snapshot};
 use proptest::prelude::*;
 use std::io;
 use std::sync::Arc;
 
 /// Everything in a file.
-fn everything(snapshot: &Snapshot) -> Selection<'_> {
-    let whole = |timeline| Portion::whole(timeline, Arc::new(Attribution::default()));
-    Selection::new(snapshot, snapshot.timelines.iter().map(whole).collect())
+fn everything(snapshot: &Arc<Snapshot>) -> Selection<'_> {
+    let whole = |recording| Portion::whole(recording, Arc::new(Attribution::default()));
+    Selection::new(snapshot, Recording::all(snapshot).map(whole).collect())
 }
 
 /// Checks that every cell has the type of its column, and every row a cell for each column.
@@ -74,21 +75,21 @@ fn check(selection: &Selection<'_>) -> Vec<u64> {
 proptest! {
     #[test]
     fn any_file_makes_whole_rows_of_the_right_types(events in any_events(), ends in [0u32..80, 0u32..80]) {
-        let snapshot = snapshot(&events);
+        let snapshot = Arc::new(snapshot(&events));
         let all = check(&everything(&snapshot));
         prop_assert_eq!(all[0], events.len() as u64);
-        let timeline = &snapshot.timelines[0];
-        let portion = || Portion::whole(timeline, Arc::new(Attribution::default()));
+        let recording = first(Arc::clone(&snapshot));
+        let portion = || Portion::whole(recording.clone(), Arc::new(Attribution::default()));
         check(&Selection::new(&snapshot, vec![portion().within(ends)]));
         let moment = Moment(ends[0].min(events.len() as u32));
         let rows = check(&Selection::new(&snapshot, vec![portion().at(moment)]));
         prop_assert_eq!(rows[0], u64::from(moment.0));
-        prop_assert_eq!(rows[1], timeline.lifetimes.live_at(moment).count() as u64);
+        prop_assert_eq!(rows[1], recording.lifetimes.live_at(moment).count() as u64);
     }
 }
 
 /// One table in one format.
-fn written(snapshot: &Snapshot, format: &str, table: &str) -> String {
+fn written(snapshot: &Arc<Snapshot>, format: &str, table: &str) -> String {
     let format = FORMATS.iter().find(|found| found.name == format).expect("a format");
     let table = TABLES.into_iter().find(|found| found.name == table).expect("a table");
     let mut out = Vec::new();
@@ -106,10 +107,10 @@ fn written(snapshot: &Snapshot, format: &str, table: &str) -> String {
 
 #[test]
 fn texts_are_kept_apart_from_what_surrounds_them() {
-    let mut recording = Recording::default();
+    let mut recording = stacks::Recording::default();
     let stack = recording.stack(&["a \"quoted\", file.py:3 =cmd\u{1b}[31m"]);
     recording.alloc(0, 512, stack, Some(7));
-    let snapshot = recording.finish();
+    let snapshot = Arc::new(recording.finish());
     assert_eq!(
         written(&snapshot, "jsonl", "frames"),
         "{\"stack\":1,\"position\":0,\"file\":\"a \\\"quoted\\\", file.py\",\"line\":3,\
@@ -124,7 +125,7 @@ fn texts_are_kept_apart_from_what_surrounds_them() {
 
 #[test]
 fn a_table_without_rows_has_its_header() {
-    let snapshot = Snapshot::default();
+    let snapshot = Arc::default();
     assert_eq!(written(&snapshot, "csv", "frames"), "stack,position,file,line,function\n");
     assert_eq!(written(&snapshot, "jsonl", "frames"), "");
 }

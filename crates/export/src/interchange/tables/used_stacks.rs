@@ -13,10 +13,10 @@ pub(super) fn used_stacks(selection: &Selection<'_>) -> impl Iterator<Item = Sta
         }
     };
     for portion in &selection.portions {
-        portion.exported_events().for_each(|ix| mark(portion.timeline.events.stack(ix)));
-        portion.allocations().for_each(|id| mark(portion.timeline.stack(id)));
-        let of_blocks = blocks(selection.snapshot, portion).into_iter().map(|block| block.stack);
-        let of_segments = segments(selection.snapshot, portion).into_iter().map(|segment| segment.stack);
+        portion.exported_events().for_each(|ix| mark(portion.recording.events.stack(ix)));
+        portion.allocations().for_each(|id| mark(portion.recording.stack(id)));
+        let of_blocks = blocks(portion).into_iter().map(|block| block.stack);
+        let of_segments = segments(portion).into_iter().map(|segment| segment.stack);
         of_blocks.chain(of_segments).for_each(&mut mark);
     }
     let used = (0..).map(StackId).zip(is_used).skip(1);

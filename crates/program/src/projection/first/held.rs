@@ -14,15 +14,15 @@ pub(super) fn is_result_held(
     of_block: AllocId,
 ) -> bool {
     let run = &computation.run;
-    let call = run.timeline.stack(of_block);
+    let call = run.recording.stack(of_block);
     let made = run.made_in(&(pass.events.start..failure.event.0));
     let mut inputs = made.filter(|&id| run.category(id) == Category::Input);
-    inputs.next().is_some_and(|id| is_called_beside(computation, call, run.timeline.stack(id)))
+    inputs.next().is_some_and(|id| is_called_beside(computation, call, run.recording.stack(id)))
 }
 
 /// Whether two stacks part in one function, which calls a module on the way to the first.
 fn is_called_beside(computation: &Computation<'_>, call: StackId, other: StackId) -> bool {
-    let snapshot = computation.run.snapshot;
+    let snapshot = computation.run.recording.snapshot();
     let path = |stack: StackId| -> Vec<FrameId> { computation.frames.path(snapshot, stack).collect() };
     let (call, other) = (path(call), path(other));
     let Some(parts) = call.iter().zip(&other).position(|(a, b)| a != b) else { return false };

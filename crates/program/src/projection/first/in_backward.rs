@@ -19,16 +19,16 @@ impl First<'_> {
         let forward = &(pass.events.start..pass.backward);
         let whole = self.kept_at(forward, Moment(pass.backward));
         let mut step = StepWriter::new(
-            run.timeline.events.get(failure.event),
+            run.recording.events.get(failure.event),
             self.kept_at(forward, Moment(failure.event.0)),
         );
         let made = run.made_in(&(pass.backward..failure.event.0));
-        let made: Vec<AllocId> = made.filter(|&id| failure.is_before_end_of(run.timeline, id)).collect();
+        let made: Vec<AllocId> = made.filter(|&id| failure.is_before_end_of(run.recording, id)).collect();
         let (of_parameters, of_results): (Vec<AllocId>, Vec<AllocId>) =
             made.into_iter().partition(|&id| computation.dependence(id) == Dependence::Gradient);
         let mut of_results: VecDeque<Block> = of_results.into_iter().map(|id| self.block(id)).collect();
         let mut gradients = Gradients::of(&parameters.trained, of_parameters.iter().map(|&id| run.bytes(id)));
-        let asked = step.make(run.timeline.events.stack(failure.event), failure.bytes);
+        let asked = step.make(run.recording.events.stack(failure.event), failure.bytes);
         let mut made: Vec<Block> = of_parameters.into_iter().map(|id| self.block(id)).collect();
         match gradients.left.iter().rposition(|&bytes| failure.is_for(bytes)) {
             Some(at) => {

@@ -16,7 +16,7 @@ impl First<'_> {
     pub(super) fn rest_of_call(&self, start: u32) -> Result<Written, Unprojected> {
         let Self { computation, failure, .. } = *self;
         let run = &computation.run;
-        let failed = run.timeline.events.get(failure.event);
+        let failed = run.recording.events.get(failure.event);
         let trains = run.stacks_with_before(
             |code| code.is_named_after_training(),
             |code| is_named_after_evaluation(code.plain_function()),

@@ -40,7 +40,7 @@ impl First<'_> {
         let parameters = Parameters::of(run, failure).ok_or(Unprojected::NoEarlier)?;
         let rounds = Rounds::of(computation, failure, forward).ok_or(Unprojected::NoEarlierBlock)?;
         let kept = self.kept_at(forward, Moment(failure.event.0));
-        let mut step = StepWriter::new(run.timeline.events.get(failure.event), kept);
+        let mut step = StepWriter::new(run.recording.events.get(failure.event), kept);
         let stages = stages(&parameters)?;
         let stage = if stages.is_empty() {
             self.write_blocks(pass, &parameters, &rounds, &mut step)?
@@ -124,7 +124,7 @@ impl First<'_> {
     /// Write what follows the blocks where the failed request does.
     fn write_tail(&self, rounds: &Rounds<'_>, head: Option<Head>, step: &mut StepWriter) {
         let Self { computation: Computation { run, .. }, failure, .. } = *self;
-        let failed = run.timeline.events.get(failure.event);
+        let failed = run.recording.events.get(failure.event);
         let asked = failure.bytes.unsigned_abs();
         let is_of_loss = self.in_loss.has(failed.stack);
         let is_loss = is_of_loss && head.is_none_or(|head| head.is_loss(asked));
@@ -132,7 +132,7 @@ impl First<'_> {
         step.keep(FAILED, &failed, failure.bytes, operations);
         let Some(head) = head else { return };
         let is_large = head.is_large(asked);
-        let of_loss = |id: &AllocId| self.in_loss.has(run.timeline.stack(*id));
+        let of_loss = |id: &AllocId| self.in_loss.has(run.recording.stack(*id));
         let large = rounds.made_after().filter(|&id| head.is_large(run.bytes(id)));
         let (copies, mut logits): (Vec<AllocId>, Vec<AllocId>) = large.partition(of_loss);
         logits.extend((is_large && !is_of_loss).then_some(FAILED));
@@ -153,7 +153,7 @@ impl First<'_> {
     /// Write logits and what their loss keeps, but for what is there.
     fn write_loss(&self, head: Head, reached: Reached, step: &mut StepWriter) {
         let bytes = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
-        let events = &self.computation.run.timeline.events;
+        let events = &self.computation.run.recording.events;
         let like = Event { stack: self.stacks.forward, ..events.get(self.failure.event) };
         if reached == Reached::Nothing {
             step.keep(LOGITS, &like, bytes(head.logits_bytes), 1);

@@ -14,7 +14,7 @@ impl First<'_> {
     pub(super) fn rest_of_optimizer(&self, pass: &Pass) -> Written {
         let Self { computation, failure, stacks, .. } = *self;
         let run = &computation.run;
-        let failed = run.timeline.events.get(failure.event);
+        let failed = run.recording.events.get(failure.event);
         let mut step = StepWriter::new(failed, BTreeMap::new());
         let kept = self.kept_at(&(pass.events.start..pass.backward), Moment(pass.backward));
         let update = Update::of(run, failure);
@@ -27,7 +27,7 @@ impl First<'_> {
         };
         let assumed = (update.assumes, update.is_at_once);
         update.write(&mut step, stacks);
-        let live = run.timeline.lifetimes.live_at(Moment(failure.event.0));
+        let live = run.recording.lifetimes.live_at(Moment(failure.event.0));
         let gradients =
             live.filter(|&id| run.category(id) == Category::Gradient).map(|id| self.block(id)).collect();
         self.next(step, whole, gradients, assumed)

@@ -43,7 +43,7 @@ impl First<'_> {
                 return Err(Unprojected::OtherBlocks);
             }
         }
-        let failed = run.timeline.events.get(self.failure.event);
+        let failed = run.recording.events.get(self.failure.event);
         let is_first_of_stage = under_way.checked_sub(1).is_none_or(|before| !now.has(before));
         let written = if let Some(repetition) = repetition.filter(|_| !is_first_of_stage) {
             let end = now.before + now.count;
@@ -65,7 +65,7 @@ impl First<'_> {
 
     /// Write that code which was not recorded keeps as much as other code, by a factor.
     fn keep_like(&self, kept: &[i64], factor: f64, step: &mut StepWriter) {
-        let failed = self.computation.run.timeline.events.get(self.failure.event);
+        let failed = self.computation.run.recording.events.get(self.failure.event);
         let like = Event { stack: self.stacks.forward, ..failed };
         for &bytes in kept {
             // The conversion saturates.
@@ -78,8 +78,8 @@ impl First<'_> {
         let Self { computation, .. } = *self;
         let run = &computation.run;
         let is_made =
-            |id: &AllocId| computation.depends_on_batch(*id) && !run.timeline.lifetimes.is_fleeting(*id);
-        let stack = |id: AllocId| computation.is_product(id).then(|| run.timeline.stack(id));
+            |id: &AllocId| computation.depends_on_batch(*id) && !run.recording.lifetimes.is_fleeting(*id);
+        let stack = |id: AllocId| computation.is_product(id).then(|| run.recording.stack(id));
         let stacks: Vec<Option<StackId>> = ids.map(AllocId).filter(is_made).map(stack).collect();
         // Autocast copies what goes into a product first.
         let is_copy = |pair: &&[Option<StackId>]| computation.has_weight_copies() && pair[0] == pair[1];

@@ -54,7 +54,7 @@ pub(super) fn events(computation: &Computation<'_>, failure: &Failure) -> Result
     if computes_elsewhere(run) {
         return Err(Unprojected::SeveralDevices);
     }
-    let stacks = UnseenStacks::behind(run.snapshot);
+    let stacks = UnseenStacks::behind(run.recording.snapshot());
     let first = First { computation, failure, stacks, in_loss: in_loss(run) };
     // What earlier passes did would have to be like what this one does.
     let mut passes = computation.spans.passes().filter(|pass| pass.events.start <= failure.event.0);
@@ -75,10 +75,10 @@ pub(super) fn events(computation: &Computation<'_>, failure: &Failure) -> Result
 /// Whether the program makes a good part of as much on another device. Then a model may lie on both, and what each device does in a
 /// step is only a part of it.
 fn computes_elsewhere(run: &Run<'_>) -> bool {
-    let here = run.timeline.active.peak().1;
-    let others = run.snapshot.timelines.iter();
+    let here = run.recording.active.peak().1;
+    let others = run.recording.snapshot().timelines.iter();
     let mut others =
-        others.filter(|other| other.device != run.timeline.device && other.device != DeviceId::HOST);
+        others.filter(|other| other.device != run.recording.device && other.device != DeviceId::HOST);
     others.any(|other| MUCH.is_reached(other.active.peak().1, here))
 }
 
@@ -107,7 +107,7 @@ impl First<'_> {
     /// What some events of a forward keep at a moment.
     fn kept_at(&self, forward: &Range<u32>, moment: Moment) -> BTreeMap<u32, Kept> {
         let run = &self.computation.run;
-        let lifetimes = &run.timeline.lifetimes;
+        let lifetimes = &run.recording.lifetimes;
         let is_kept = |id: &AllocId| {
             lifetimes.start(*id) <= moment
                 && lifetimes.end(*id).is_none_or(|end| moment < end)
@@ -115,19 +115,19 @@ impl First<'_> {
         };
         let kept = |id: AllocId| {
             let (block, operations) = (self.block(id), self.operations(id));
-            (id.0, Kept { block, operations, stack: run.timeline.stack(id) })
+            (id.0, Kept { block, operations, stack: run.recording.stack(id) })
         };
         run.made_in(forward).filter(is_kept).map(kept).collect()
     }
 
     fn block(&self, id: AllocId) -> Block {
-        let timeline = self.computation.run.timeline;
+        let timeline = self.computation.run.recording.timeline();
         Block { addr: timeline.addr(id), bytes: timeline.size(id) }
     }
 
     /// How many operations of the backward need what an allocation of the forward made.
     fn operations(&self, id: AllocId) -> usize {
-        let is_loss = self.in_loss.has(self.computation.run.timeline.stack(id));
+        let is_loss = self.in_loss.has(self.computation.run.recording.stack(id));
         // Autocast's loss takes back what is half as large.
         if is_loss && !self.computation.has_weight_copies() { 2 } else { 1 }
     }
@@ -142,7 +142,7 @@ impl First<'_> {
     ) -> Written {
         let run = &self.computation.run;
         made.extend(backward.write(&mut step));
-        let mut before = run.timeline.lifetimes.live_at(Moment(whole.start));
+        let mut before = run.recording.lifetimes.live_at(Moment(whole.start));
         let has_state = before.any(|id| run.category(id) == Category::OptimizerState);
         let trained = whole.trained.clone();
         let update =

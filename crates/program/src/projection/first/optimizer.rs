@@ -55,7 +55,7 @@ impl Update {
     /// What is left of the step in which a request failed.
     pub(super) fn of(run: &Run<'_>, failure: &Failure) -> Self {
         let live = |category: Category| -> Vec<AllocId> {
-            let live = run.timeline.lifetimes.live_at(Moment(failure.event.0));
+            let live = run.recording.lifetimes.live_at(Moment(failure.event.0));
             live.filter(|&id| run.category(id) == category).collect()
         };
         let mut gradients = live(Category::Gradient);
@@ -65,7 +65,7 @@ impl Update {
         let facts = OptimizerFacts::of(run);
         let mut made = live(Category::OptimizerState);
         made.retain(|&id| COUNTER_BYTES < run.bytes(id));
-        let lines: HashSet<StackId> = made.iter().map(|&id| run.timeline.stack(id)).collect();
+        let lines: HashSet<StackId> = made.iter().map(|&id| run.recording.stack(id)).collect();
         let states = if facts.adam.is_some() || made.is_empty() { STATES_OF_ADAM } else { lines.len() };
         let mut state: Vec<u64> =
             trained.iter().flat_map(|&bytes| std::iter::repeat_n(bytes, states)).collect();

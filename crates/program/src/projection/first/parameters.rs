@@ -46,7 +46,7 @@ impl Region {
 impl Parameters {
     /// Those of a run, if some are known.
     pub(super) fn of(run: &Run<'_>, failure: &Failure) -> Option<Self> {
-        let live = run.timeline.lifetimes.live_at(Moment(failure.event.0));
+        let live = run.recording.lifetimes.live_at(Moment(failure.event.0));
         let mut ids: Vec<_> = live.filter(|&id| run.category(id) == Category::Parameter).collect();
         ids.sort_unstable();
         let sizes: Vec<u64> = ids.iter().map(|&id| run.bytes(id)).collect();
@@ -56,7 +56,7 @@ impl Parameters {
         let sizes = sizes[of_one].to_vec();
         // Adapters are trained, and then nothing else.
         let adds_adapters = run.stacks_with(|code| code.adds_adapters());
-        let is_adapter = |id: &AllocId| adds_adapters.has(run.timeline.stack(*id));
+        let is_adapter = |id: &AllocId| adds_adapters.has(run.recording.stack(*id));
         let adapters: Vec<u64> = ids.into_iter().filter(is_adapter).map(|id| run.bytes(id)).collect();
         let trained = if adapters.is_empty() { sizes.clone() } else { adapters };
         (!sizes.is_empty()).then_some(Self { sizes, trained })

@@ -155,7 +155,7 @@ impl<'a> Rounds<'a> {
         step: &mut StepWriter,
     ) -> Result<(), Unprojected> {
         let run = &self.computation.run;
-        let lifetimes = &run.timeline.lifetimes;
+        let lifetimes = &run.recording.lifetimes;
         let end = self.start(repetition, count.max(self.begun(repetition)));
         if MAX_ALLOCATIONS < end.saturating_sub(self.failed) {
             return Err(Unprojected::OtherBlocks);
@@ -165,24 +165,24 @@ impl<'a> Rounds<'a> {
         for turn in 1.. {
             let shift = repetition.period.saturating_mul(turn);
             for event in (from.0..self.failure.event.0).map(EventIx) {
-                match run.timeline.events.action(event) {
+                match run.recording.events.action(event) {
                     Action::Alloc => {
                         let Some(AllocId(id)) = lifetimes.of_alloc_event(event) else { continue };
                         if end <= id.saturating_add(shift) {
                             return Ok(());
                         }
                         let bytes = self.bytes(repetition, id, id + shift);
-                        step.keep(AllocId(id + shift), &run.timeline.events.get(event), bytes, 1);
+                        step.keep(AllocId(id + shift), &run.recording.events.get(event), bytes, 1);
                     }
                     Action::FreeCompleted => {
                         let freed = self.computation.frees.at(event.0).map(|AllocId(id)| id);
                         let like = freed.map(|id| (id, AllocId(id.saturating_add(shift))));
                         // What the first round took over, others take over from the one before them.
                         let is_like = |&(id, like): &(u32, AllocId)| {
-                            self.starts[0] <= id || step.has(like, run.timeline.size(AllocId(id)))
+                            self.starts[0] <= id || step.has(like, run.recording.size(AllocId(id)))
                         };
                         if let Some((_, like)) = like.filter(is_like) {
-                            step.release(like, &run.timeline.events.get(event));
+                            step.release(like, &run.recording.events.get(event));
                         }
                     }
                     _ => {}
@@ -197,7 +197,7 @@ impl<'a> Rounds<'a> {
         if id == self.failed {
             return self.failure.bytes;
         }
-        let bytes = self.computation.run.timeline.size(AllocId(like));
+        let bytes = self.computation.run.recording.size(AllocId(like));
         if self.computation.depends_on_batch(AllocId(like)) && repetition.ratio != 1.0 {
             // The conversion saturates.
             (bytes as f64 * repetition.ratio).ceil() as i64

@@ -110,20 +110,19 @@ mod tests {
     use crate::ReportInput;
     use oomscope_analysis::{Attribution, UserRules};
     use oomscope_diagnosis::{DiagnosisRequest, diagnose};
+    use oomscope_fixtures::first;
     use oomscope_snapshot::load::{Input, Progress, load};
 
     #[test]
     fn a_page_has_the_style_and_the_script_that_its_policy_names() {
         let path =
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample_snapshots/frag_oom.pickle");
-        let snapshot = load(&Input::File(path), &Progress::default()).expect("a sample");
-        let timeline = &snapshot.timelines[0];
-        let attribution = Attribution::of(&snapshot, timeline, &UserRules::default());
-        let diagnosis = diagnose(&snapshot, timeline, &attribution, DiagnosisRequest::default());
+        let recording = first(load(&Input::File(path), &Progress::default()).expect("a sample"));
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        let diagnosis = diagnose(&recording, &attribution, DiagnosisRequest::default());
         let document = Document::new(&ReportInput {
             name: "a",
-            snapshot: &snapshot,
-            timeline,
+            recording: &recording,
             diagnosis: &diagnosis.expect("a diagnosis"),
             remedies: None,
             modules: None,

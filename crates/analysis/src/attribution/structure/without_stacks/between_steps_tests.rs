@@ -4,24 +4,25 @@ use super::between_steps::phases_between_steps;
 use super::test_support::{self, phases, starts};
 use crate::attribution::facts::Announced;
 use crate::{Phase, PhaseBasis};
+use oomscope_fixtures::first;
 use oomscope_fixtures::programs::{
     BACKWARD, DATA, EVALUATE, FORWARD, LOAD, LOSS, Program, SIZES, STEP_NAME, ZERO_GRAD, train,
 };
 use oomscope_fixtures::tables::{any_events, snapshot};
-use oomscope_model::{Annotation, DeviceId, Moment, Snapshot};
+use oomscope_model::{Annotation, DeviceId, Moment, Recording};
 use proptest::prelude::*;
 
 /// Recordings of a program with stacks and without.
-fn record_twice(run: impl Fn(&mut Program)) -> [Snapshot; 2] {
+fn record_twice(run: impl Fn(&mut Program)) -> [Recording; 2] {
     test_support::record_twice([Program::timed(), Program::timed().without_stacks()], run)
 }
 
-fn share_known(recordings: &[Snapshot; 2]) -> f64 {
+fn share_known(recordings: &[Recording; 2]) -> f64 {
     test_support::share_known(recordings, PhaseBasis::Announced)
 }
 
-fn end(snapshot: &Snapshot) -> Moment {
-    Moment(snapshot.timelines[0].events.len() as u32)
+fn end(recording: &Recording) -> Moment {
+    Moment(recording.events.len() as u32)
 }
 
 #[test]
@@ -86,9 +87,9 @@ fn backward(program: &mut Program, kept: Vec<u64>) -> Vec<u64> {
 fn after(then: impl Fn(&mut Program)) -> (Phase, Option<u32>) {
     let mut program = Program::timed().without_stacks();
     plain(&mut program, then);
-    let snapshot = program.finish();
-    let phases = phases(&snapshot);
-    (phases.phase_at(end(&snapshot)), phases.iteration_at(end(&snapshot)))
+    let recording = program.finish();
+    let phases = phases(&recording);
+    (phases.phase_at(end(&recording)), phases.iteration_at(end(&recording)))
 }
 
 #[test]
@@ -151,10 +152,10 @@ fn two_optimizers_that_step_one_after_the_other_end_one_iteration() {
             program.free(gradient, ZERO_GRAD);
         }
     }
-    let snapshot = program.finish();
-    let phases = phases(&snapshot);
+    let recording = program.finish();
+    let phases = phases(&recording);
     assert_eq!(starts(&phases).len(), STEPS);
-    assert_eq!(phases.iteration_at(end(&snapshot)), Some(STEPS as u32 - 1));
+    assert_eq!(phases.iteration_at(end(&recording)), Some(STEPS as u32 - 1));
 }
 
 #[test]
@@ -176,10 +177,10 @@ fn a_step_that_calls_the_model_is_no_work_of_the_optimizer() {
     for at in 0..20 {
         program.alloc((20 << 20) + at * 4096, FORWARD);
     }
-    let snapshot = program.finish();
-    let found = phases(&snapshot);
-    assert_ne!(found.phase_at(end(&snapshot)), Phase::Optimizer);
-    assert_eq!(starts(&found).len(), STEPS + usize::from(found.iteration_at(end(&snapshot)).is_some()));
+    let recording = program.finish();
+    let found = phases(&recording);
+    assert_ne!(found.phase_at(end(&recording)), Phase::Optimizer);
+    assert_eq!(starts(&found).len(), STEPS + usize::from(found.iteration_at(end(&recording)).is_some()));
 }
 
 proptest! {
@@ -199,13 +200,13 @@ proptest! {
                 time_us: Some(time_us),
             })
             .collect();
-        let timeline = &snapshot.timelines[0];
-        let announced = Announced::of(&snapshot, timeline);
-        let end = timeline.events.len() as u32;
+        let recording = first(snapshot);
+        let announced = Announced::of(&recording);
+        let end = recording.events.len() as u32;
         for step in &announced.steps {
             prop_assert!(step.events[0] <= step.events[1] && step.events[1] <= end);
         }
-        if let Some(found) = phases_between_steps(timeline, &announced) {
+        if let Some(found) = phases_between_steps(&recording, &announced) {
             let iterations = &found.iterations.list;
             prop_assert!(iterations.is_sorted_by_key(|iteration| iteration.start));
             prop_assert!(found.phases.is_sorted_by(|a, b| a.event < b.event));

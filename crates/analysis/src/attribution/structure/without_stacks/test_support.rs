@@ -2,10 +2,10 @@
 
 use crate::{Attribution, Phase, PhaseBasis, Phases, UserRules};
 use oomscope_fixtures::programs::Program;
-use oomscope_model::{Moment, Snapshot};
+use oomscope_model::{Moment, Recording};
 
-pub(super) fn phases(snapshot: &Snapshot) -> Phases {
-    Attribution::of(snapshot, &snapshot.timelines[0], &UserRules::default()).phases
+pub(super) fn phases(recording: &Recording) -> Phases {
+    Attribution::of(recording, &UserRules::default()).phases
 }
 
 /// The first event of each iteration.
@@ -14,7 +14,7 @@ pub(super) fn starts(phases: &Phases) -> Vec<u32> {
 }
 
 /// Recordings of a program by two observers.
-pub(super) fn record_twice(observers: [Program; 2], run: impl Fn(&mut Program)) -> [Snapshot; 2] {
+pub(super) fn record_twice(observers: [Program; 2], run: impl Fn(&mut Program)) -> [Recording; 2] {
     observers.map(|mut program| {
         run(&mut program);
         program.finish()
@@ -22,8 +22,8 @@ pub(super) fn record_twice(observers: [Program; 2], run: impl Fn(&mut Program)) 
 }
 
 /// The share of moments whose phases are known without stacks. Panics if any of them is wrong.
-pub(super) fn share_known([with, without]: &[Snapshot; 2], basis: PhaseBasis) -> f64 {
-    let (with, without, events) = (phases(with), phases(without), with.timelines[0].events.len() as u32);
+pub(super) fn share_known([with, without]: &[Recording; 2], basis: PhaseBasis) -> f64 {
+    let (with, without, events) = (phases(with), phases(without), with.events.len() as u32);
     let mut found = 0;
     for moment in (1..=events).map(Moment) {
         let phase = without.phase_at(moment);
