@@ -132,7 +132,7 @@ mod tests {
                     live.map(|a| a.size).sum()
                 };
                 prop_assert_eq!(row.left_bytes, live_at(Moment(to)));
-                prop_assert_eq!(row.kept_bytes, live_at(Moment(recording.events.len() as u32)));
+                prop_assert_eq!(row.kept_bytes, live_at(recording.end()));
                 let active = (from + 1..=to).map(|m| recording.active.at(Moment(m)));
                 prop_assert_eq!(Some(row.peak_bytes), active.max());
                 prop_assert_eq!(row.peak_bytes, recording.active.at(row.peak));

@@ -7,7 +7,9 @@
 use super::live_at;
 use super::text_order::{Line, line_bytes, text_order};
 use foldhash::{HashMap, HashSet};
-use oomscope_model::{Allocation, BlockState, Frame, Moment, PoolKey, Recording, StackId, Timeline};
+use oomscope_model::{
+    Allocation, BlockState, Frame, Moment, PoolKey, Recording, SaturatingSum as _, StackId, Timeline,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -222,7 +224,7 @@ fn final_state(timeline: &Timeline) -> FinalState {
 
 /// A sum that saturates, as sizes come from the file.
 fn total(sizes: impl Iterator<Item = i64>) -> i64 {
-    sizes.fold(0, i64::saturating_add)
+    sizes.saturating_sum()
 }
 
 /// The event that led to a moment; -1 for the start, by the conventions above.

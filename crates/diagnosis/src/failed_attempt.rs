@@ -6,7 +6,7 @@
 use super::case::{Case, by_stack};
 use super::finding::StackBytes;
 use oomscope_analysis::{Category, FrameKey, Phase};
-use oomscope_model::{AllocId, Allocation, EventIx, Moment, StackId};
+use oomscope_model::{AllocId, Allocation, EventIx, Moment, SaturatingSum as _, StackId};
 use std::collections::BTreeMap;
 
 /// What earlier attempts made and still hold.
@@ -49,7 +49,7 @@ impl FailedAttempts {
         }
         kept.sort_by_key(|a| (std::cmp::Reverse(a.size), a.id));
         (!kept.is_empty()).then(|| Self {
-            bytes: kept.iter().fold(0i64, |sum, a| sum.saturating_add(a.size)),
+            bytes: kept.iter().map(|a| a.size).saturating_sum(),
             ooms: ended_by,
             stacks: by_stack(kept.iter().map(|a| (a.stack, a.size))),
             allocations: kept.iter().map(|a| a.id).collect(),

@@ -2,10 +2,9 @@
 
 use super::case::{Case, Noun, largest_by_repetition};
 use super::finding::StackBytes;
-use super::sum::SaturatingSum as _;
 use foldhash::HashMap;
 use oomscope_analysis::{Category, Phase};
-use oomscope_model::{AllocId, Allocation, StackId};
+use oomscope_model::{AllocId, Allocation, SaturatingSum as _, StackId};
 use oomscope_program::numbers::{MANY, SEVERAL};
 use oomscope_program::share::{MOST, MUCH, SAME, TRACE};
 

@@ -43,7 +43,6 @@ mod oom_message;
 mod pinning;
 mod retained;
 mod sentence;
-mod sum;
 mod verdict;
 mod words;
 
@@ -126,7 +125,7 @@ pub fn diagnose_workload(
     let (verdict, named) = verdict::verdict(&assessment, &others);
     let findings = std::iter::once(verdict).chain(others).collect();
     let position = |moment| MomentPosition { moment, position: attribution.phases.position_at(moment) };
-    let end = Moment(recording.events.len() as u32);
+    let end = recording.end();
     let dump = recording.ooms.last().map_or(end, |oom| Moment::after(oom.event));
     Ok(Diagnosis {
         device: recording.device,

@@ -2,11 +2,10 @@
 
 use super::case::{Case, by_stack};
 use super::finding::StackBytes;
-use super::sum::SaturatingSum as _;
 use crate::figure;
 use crate::sentence::{Sentence, say};
 use oomscope_analysis::segment_state::{Content, Part, Row};
-use oomscope_model::AllocId;
+use oomscope_model::{AllocId, SaturatingSum as _};
 use oomscope_program::share::MUCH;
 use std::cmp::Reverse;
 

@@ -151,7 +151,7 @@ mod tests {
         let timeline = recording.timeline();
         let attribution = Arc::new(Attribution::of(&recording, &UserRules::default()));
         let of = |attribution| {
-            let end = Moment(timeline.events.len() as u32);
+            let end = timeline.end();
             plain(&recording, attribution, end, "a")
         };
         let lanes = of(&attribution).lanes(timeline).lanes;

@@ -8,6 +8,7 @@ use super::curve::CurveBuilder;
 use super::{
     Action, AddrId, Anomalies, Anomaly, BlockState, Curve, EventIx, EventTable, Moment, SegmentTable,
 };
+use crate::SaturatingSum as _;
 
 /// A block that is live at some moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -213,8 +214,8 @@ struct Totals {
 
 impl Totals {
     fn of(blocks: &[LiveBlock]) -> Self {
-        let active = blocks.iter().fold(0i64, |sum, b| sum.saturating_add(b.size));
-        let allocated = blocks.iter().filter(|b| !b.awaiting).fold(0i64, |sum, b| sum.saturating_add(b.size));
+        let active = blocks.iter().map(|b| b.size).saturating_sum();
+        let allocated = blocks.iter().filter(|b| !b.awaiting).map(|b| b.size).saturating_sum();
         Self { active, allocated, live: blocks.len() }
     }
 }

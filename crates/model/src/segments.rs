@@ -1,6 +1,7 @@
 //! Segments and blocks of the snapshot's end state.
 
 use super::{Anomalies, Anomaly, DeviceId, PoolKey, StackId, StrId};
+use crate::SaturatingSum as _;
 use std::ops::Range;
 
 /// The state of a block (`state` in the snapshot).
@@ -88,7 +89,7 @@ impl SegmentTable {
     /// Bytes reserved from the driver.
     pub fn reserved(&self) -> i64 {
         // Sizes come from the file: their sum may exceed 64 bits.
-        self.segments.iter().fold(0, |sum, s| sum.saturating_add(s.size))
+        self.segments.iter().map(|s| s.size).saturating_sum()
     }
 
     /// What segments and blocks say that cannot all be true.

@@ -166,6 +166,11 @@ impl Timeline {
         streams.into_iter().collect()
     }
 
+    /// The moment after the last event.
+    pub fn end(&self) -> Moment {
+        Moment(self.events.len() as u32)
+    }
+
     /// Pools of the events and segments, ascending.
     pub fn pools(&self) -> Vec<PoolKey> {
         let mut pools = std::collections::BTreeSet::new();

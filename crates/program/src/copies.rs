@@ -10,7 +10,7 @@ use super::sites::{Sites, owner_of};
 use super::sizes::Sizes;
 use foldhash::HashMap;
 use oomscope_analysis::{Category, FrameCode, Owner};
-use oomscope_model::{AllocId, DeviceId, FrameId, Moment, StackId};
+use oomscope_model::{AllocId, DeviceId, FrameId, Moment, SaturatingSum as _, StackId};
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 
@@ -69,7 +69,7 @@ pub(super) fn find(run: &Run<'_>, sites: &Sites, moment: Moment, least: Share) -
         return None;
     }
     let live: Vec<AllocId> = run.recording.lifetimes.live_at(moment).collect();
-    let live_bytes = live.iter().fold(0u64, |sum, &id| sum.saturating_add(run.bytes(id)));
+    let live_bytes = live.iter().map(|&id| run.bytes(id)).saturating_sum();
     let is_weight = |&id: &AllocId| {
         run.recording.stack(id) != StackId::EMPTY
             && matches!(run.category(id), Category::Parameter | Category::Other | Category::Unknown)

@@ -7,7 +7,7 @@ use super::run::Run;
 use super::share::{MUCH, NEARLY_ALL};
 use foldhash::HashSet;
 use oomscope_analysis::{Category, TorchOperation};
-use oomscope_model::{AllocId, StackId};
+use oomscope_model::{AllocId, SaturatingSum as _, StackId};
 
 /// The types of numbers in a recording.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl NumberTypes {
         let losses = smallest_loss(run, computation);
         let [by_two, by_four] = bytes_by_width(run);
         let of_parameters = run.of_category(Category::Parameter);
-        let parameters = of_parameters.iter().fold(0, |sum: u64, &id| sum.saturating_add(run.bytes(id)));
+        let parameters = of_parameters.iter().map(|&id| run.bytes(id)).saturating_sum();
         // Norms alone, or a few matrices whose sides fit by chance, tell nothing.
         let tells = |one: u64, other: u64| {
             MUCH.is_reached(one, parameters) && NEARLY_ALL.is_reached(one, one.saturating_add(other))
@@ -97,7 +97,7 @@ fn bytes_by_width(run: &Run<'_>) -> [u64; 2] {
     let vectors: HashSet<u64> = pairs.iter().map(|pair| pair[1]).collect();
     [2, 4].map(|width| {
         let tells = |pair: &&&[u64]| vectors.contains(&(pair[0] / pair[1]).saturating_mul(width));
-        pairs.iter().filter(tells).fold(0, |sum: u64, pair| sum.saturating_add(pair[0]))
+        pairs.iter().filter(tells).map(|pair| pair[0]).saturating_sum()
     })
 }
 

@@ -1,7 +1,7 @@
 //! How many blocks there are of each size, which tells sets of weights from others.
 
 use super::run::Run;
-use oomscope_model::AllocId;
+use oomscope_model::{AllocId, SaturatingSum as _};
 use std::collections::BTreeMap;
 
 /// Numbers of blocks by their bytes.
@@ -55,6 +55,6 @@ impl Sizes {
     /// The bytes of as many blocks of each size as `counted` says, given the size and how many there are.
     pub(super) fn bytes_of(&self, counted: impl Fn(u64, u32) -> u32) -> u64 {
         let bytes = self.0.iter().map(|(&bytes, &count)| bytes.saturating_mul(counted(bytes, count).into()));
-        bytes.fold(0, u64::saturating_add)
+        bytes.saturating_sum()
     }
 }

@@ -28,7 +28,7 @@ impl Growth {
         let course = scene.projected.ok()?;
         let like = course.like()?;
         let (start, end) = like.moments;
-        let moments = (start, end, Moment(scene.run.recording.events.len() as u32));
+        let moments = (start, end, scene.run.recording.end());
         let failed = course.failed?;
         let growth = Self { moments, apart: like.apart, failed, bytes: 0 }.with(program)?;
         let so_far = growth.bytes.saturating_mul(failed.number.into());

@@ -3,6 +3,7 @@
 use super::csv_text::{io_error, spreadsheet_safe};
 use super::table::{self, Align};
 use oomscope_analysis::{InferredPart, MODULE_COLUMNS, ModuleBytes, ModulePlace, ModuleRow, ModuleTable};
+use oomscope_model::SaturatingSum as _;
 use oomscope_units as units;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -103,7 +104,7 @@ pub fn main_module_rows(table: &ModuleTable) -> impl Iterator<Item = &ModuleRow>
 }
 
 fn sum(bytes: &ModuleBytes) -> i64 {
-    bytes.iter().fold(0, |sum, &bytes| sum.saturating_add(bytes))
+    bytes.iter().copied().saturating_sum()
 }
 
 /// Write the table as text, indented as the rest of `stats`.

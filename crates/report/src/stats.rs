@@ -154,7 +154,7 @@ fn record(file: &str, recording: &Recording, facts: &Facts, request: StatsReques
 }
 
 fn end(timeline: &Timeline) -> Moment {
-    Moment(timeline.events.len() as u32)
+    timeline.end()
 }
 
 fn categories(attribution: &Attribution, timeline: &Timeline) -> CategoryRecord {

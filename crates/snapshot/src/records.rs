@@ -6,8 +6,8 @@ use super::fields::{Fields, Mismatch};
 use super::keys::{Key, RecordKind};
 use super::pools::pool_key;
 use oomscope_model::{
-    Action, Annotation, Block, BlockState, DeviceId, Event, Frame, FrameId, FxInfo, PoolKey, Segment,
-    StackId, StrId,
+    Action, Annotation, Block, BlockState, DeviceId, Event, Frame, FrameId, FxInfo, PoolKey,
+    SaturatingSum as _, Segment, StackId, StrId,
 };
 use oomscope_pickle::{ErrorKind, Handle, Kind, Value, View};
 
@@ -237,10 +237,7 @@ impl Builder {
     fn has_stated_sums(&self, fields: &Fields<'_>, start: usize) -> bool {
         let blocks = &self.segments.blocks[start..];
         let sum = |keep: fn(&Block) -> bool, bytes: fn(&Block) -> i64| {
-            blocks
-                .iter()
-                .filter(|block| keep(block))
-                .fold(0i64, |sum, block| sum.saturating_add(bytes(block)))
+            blocks.iter().filter(|block| keep(block)).map(|block| bytes(block)).saturating_sum()
         };
         let is_allocated = |block: &Block| block.state == BlockState::Allocated;
         let sums = [

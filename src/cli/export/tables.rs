@@ -7,6 +7,7 @@ use crate::cli::failure::Failure;
 use crate::cli::max_output::Within;
 use crate::cli::table_folder::{table_path, write_folder};
 use oomscope_export::interchange::{OpenTable, Progress, Selection, TABLES, Table};
+use oomscope_model::SaturatingSum as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +45,7 @@ fn all(args: &ExportArgs, folder: &Path, open: OpenTable) -> Result<(), Failure>
     let recording = args.source.open()?;
     let selection = selection(args, &recording, Otherwise::Whole)?;
     let mut budget = args.max_output.budget(&recording);
-    let total = TABLES.iter().map(|table| table.count(&selection)).fold(0, u64::saturating_add);
+    let total = TABLES.iter().map(|table| table.count(&selection)).saturating_sum();
     with_bar(total, "rows", |progress| {
         let tables = TABLES.into_iter().zip(destinations);
         write_folder(folder, tables, |table, out| {

@@ -137,7 +137,7 @@ fn filtered(
 
 /// The measure of the flame graph: at the moment, or in the range.
 fn measure(args: &RenderArgs, timeline: &Timeline, moment: Moment, range: Option<[u32; 2]>) -> Measure {
-    let last = Moment(timeline.events.len() as u32);
+    let last = timeline.end();
     let [from, to] = range.map_or([Moment::START, last], |[first, last]| [Moment(first), Moment(last + 1)]);
     match args.weigh {
         Weigh::Live => Measure::Live { at: moment },

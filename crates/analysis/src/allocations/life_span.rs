@@ -17,7 +17,7 @@ impl LifeSpan {
     /// The life of an allocation, as far as it was recorded.
     pub fn of(timeline: &Timeline, id: AllocId) -> Self {
         let end = timeline.lifetimes.end(id);
-        let last = Moment(timeline.events.len() as u32);
+        let last = timeline.end();
         Self::between(timeline, timeline.lifetimes.start(id), end.unwrap_or(last), end.is_none())
     }
 

@@ -6,12 +6,12 @@ use oomscope_fixtures::programs::{
     BACKWARD, DATA, EVALUATE, FOREACH, FORWARD, Held, LOAD, Program, SIZES, STATE, ZERO_GRAD, train,
 };
 use oomscope_fixtures::tables::{any_events, snapshot};
-use oomscope_model::{Moment, Recording};
+use oomscope_model::{Moment, Recording, SaturatingSum as _};
 use proptest::prelude::*;
 
 /// The categories of the blocks that are live at the end, by address.
 fn at_end(recording: &Recording) -> impl Fn(u64) -> Category + use<> {
-    at(recording, Moment(recording.events.len() as u32))
+    at(recording, recording.end())
 }
 
 /// The categories of the blocks that are older than the recording, by address.
@@ -277,7 +277,7 @@ proptest! {
         let found = Attribution::of(&recording, &UserRules::default());
         for moment in 0..=recording.events.len() as u32 {
             let live = recording.lifetimes.live_at(Moment(moment));
-            let naive = live.fold(0i64, |sum, id| sum.saturating_add(recording.size(id)));
+            let naive = live.map(|id| recording.size(id)).saturating_sum();
             let totals = found.categories.bytes_at(&recording, Moment(moment));
             // Sums of sizes as odd as these may have stopped at the largest number.
             if naive.unsigned_abs() < 1 << 60 {

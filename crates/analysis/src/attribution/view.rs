@@ -6,7 +6,7 @@ use super::thresholds::MIN_AGREEING;
 use crate::segments::address_order::{AddressKey, AddressOrder};
 use crate::segments::pools::PoolPlaces;
 use foldhash::{HashMap, HashSet};
-use oomscope_model::{AllocId, EventIx, PoolKey, Recording, StackId, Timeline};
+use oomscope_model::{AllocId, EventIx, PoolKey, Recording, SaturatingSum as _, StackId, Timeline};
 use std::collections::BTreeMap;
 
 /// How many blocks there are of each size.
@@ -116,7 +116,7 @@ impl<'a> View<'a> {
     /// The bytes of several allocations.
     pub(super) fn bytes(&self, ids: impl IntoIterator<Item = AllocId>) -> i64 {
         // Sizes of a damaged file may add up to more than any number holds.
-        ids.into_iter().fold(0, |sum, id| sum.saturating_add(self.size(id)))
+        ids.into_iter().map(|id| self.size(id)).saturating_sum()
     }
 
     /// How many of some allocations have each size.

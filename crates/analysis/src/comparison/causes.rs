@@ -4,6 +4,7 @@ use super::compare::Comparison;
 use super::modules::{ModulePair, ModulePairKind};
 use super::portion::{BothSides, Portion};
 use crate::Category;
+use oomscope_model::SaturatingSum as _;
 use std::collections::BTreeMap;
 
 /// The most categories that are named: more in one sentence are a table.
@@ -40,8 +41,7 @@ impl Comparison {
     /// The categories that changed most, each with the place where most of its change lies.
     pub fn causes(&self) -> Vec<Cause> {
         let rows = self.by_category();
-        let mut left: u128 =
-            rows.iter().fold(0, |sum, row| sum.saturating_add(row.change_bytes().unsigned_abs()));
+        let mut left: u128 = rows.iter().map(|row| row.change_bytes().unsigned_abs()).saturating_sum();
         let rest = left / REST_PART.unsigned_abs();
         let mut causes = Vec::new();
         for row in rows {

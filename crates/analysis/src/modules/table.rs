@@ -8,7 +8,7 @@ use super::passes::{PassCalls, follow_passes};
 use super::places::Places;
 use super::tree::{Merged, NodeIx, from_of, name_of};
 use crate::{Attribution, Category};
-use oomscope_model::{AllocId, Moment, Recording};
+use oomscope_model::{AllocId, Moment, Recording, SaturatingSum as _};
 
 /// Bytes in the order of [`MODULE_COLUMNS`].
 pub type ModuleBytes = [i64; MODULE_COLUMNS.len()];
@@ -249,5 +249,5 @@ fn add_all(totals: &mut ModuleBytes, bytes: &ModuleBytes) {
 }
 
 fn sum(bytes: &ModuleBytes) -> i64 {
-    bytes.iter().fold(0, |sum, &bytes| sum.saturating_add(bytes))
+    bytes.iter().copied().saturating_sum()
 }

@@ -4,7 +4,7 @@ use super::{ModulePlace, ModuleTable, module_table};
 use crate::{Attribution, UserRules};
 use oomscope_fixtures::first;
 use oomscope_fixtures::stacks::Recording;
-use oomscope_model::{Moment, Snapshot};
+use oomscope_model::Snapshot;
 use proptest::prelude::*;
 
 const MAIN: &str = "/home/me/train.py:9 <module>";
@@ -27,7 +27,7 @@ fn stack(recording: &mut Recording, frames: &[&str]) -> oomscope_model::StackId 
 
 fn table(recording: &oomscope_model::Recording) -> ModuleTable {
     let attribution = Attribution::of(recording, &UserRules::default());
-    let moment = Moment(recording.events.len() as u32);
+    let moment = recording.end();
     let table = module_table(recording, &attribution, moment);
     assert_adds_up(recording.snapshot(), &attribution, &table);
     table

@@ -3,7 +3,7 @@
 //! address.
 
 use oomscope_model::allocator_sizes::SMALL_BUFFER;
-use oomscope_model::{Moment, Segment, Timeline};
+use oomscope_model::{Moment, SaturatingSum as _, Segment, Timeline};
 use std::cmp::Reverse;
 
 /// More than one in this number of active bytes must lie at the older end, before the first empty
@@ -87,12 +87,12 @@ fn is_empty_below(timeline: &Timeline, segments: &[&Segment]) -> Option<bool> {
     fn used<'a>(timeline: &Timeline, segments: impl Iterator<Item = &'a &'a Segment>) -> i64 {
         let active = segments.map(|segment| {
             let blocks = timeline.segments.blocks_of(segment).iter();
-            blocks.filter(|block| block.is_active()).fold(0_i64, |sum, block| sum.saturating_add(block.size))
+            blocks.filter(|block| block.is_active()).map(|block| block.size).saturating_sum()
         });
-        active.take_while(|&bytes| 0 < bytes).fold(0, i64::saturating_add)
+        active.take_while(|&bytes| 0 < bytes).saturating_sum()
     }
     let active = timeline.segments.blocks.iter().filter(|block| block.is_active());
-    let enough = active.fold(0_i64, |sum, block| sum.saturating_add(block.size)) / OLDER_END_SHARE;
+    let enough = active.map(|block| block.size).saturating_sum() / OLDER_END_SHARE;
     match (used(timeline, segments.iter()), used(timeline, segments.iter().rev())) {
         (0, high) if enough < high => Some(true),
         (low, 0) if enough < low => Some(false),

@@ -1,7 +1,7 @@
 //! Figures of each pool and stream after the last event, with the free memory that no other can get.
 
 use oomscope_model::allocator_sizes::{LARGE_BUFFER, SMALL_BUFFER};
-use oomscope_model::{Block, BlockState, PoolKey, Recording, Segment, Snapshot};
+use oomscope_model::{Block, BlockState, PoolKey, Recording, SaturatingSum as _, Segment, Snapshot};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -41,9 +41,8 @@ pub fn pool_stats(recording: &Recording) -> Vec<PoolStats> {
             free_for_none_else: 0,
         });
         let blocks = table.blocks_of(segment);
-        let sum = |blocks: &mut dyn Iterator<Item = &Block>| {
-            blocks.fold(0i64, |sum, block| sum.saturating_add(block.size.max(0)))
-        };
+        let sum =
+            |blocks: &mut dyn Iterator<Item = &Block>| blocks.map(|block| block.size.max(0)).saturating_sum();
         let active = sum(&mut blocks.iter().filter(|block| block.is_active()));
         let free = segment.size.max(0).saturating_sub(active).max(0);
         let is_private = segment.pool.is_some_and(PoolKey::is_private);
@@ -77,7 +76,7 @@ fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> 
         let last = start.saturating_add(block.size.max(0)) / page;
         last.saturating_sub(first).max(0).saturating_mul(page)
     };
-    blocks.iter().filter(|block| is_free(block)).map(whole_pages).fold(0, i64::saturating_add)
+    blocks.iter().filter(|block| is_free(block)).map(whole_pages).saturating_sum()
 }
 
 #[cfg(test)]

@@ -154,7 +154,7 @@ pub fn stack_totals(
     let mut sum = Sum {
         timeline: recording,
         clock,
-        last: Moment(recording.events.len() as u32),
+        last: recording.end(),
         slots: vec![NONE; recording.snapshot().stacks.len()],
         rows: Vec::new(),
     };
@@ -260,7 +260,7 @@ fn each_weight(
         }
         Measure::ByteTime { from, to } => {
             let (from, to) = (from.min(to), from.max(to));
-            let last = Moment(timeline.events.len() as u32);
+            let last = timeline.end();
             let live = lifetimes.live_between(from, to).filter(|&id| keep(id));
             live.for_each(|id| {
                 let start = lifetimes.start(id).max(from);

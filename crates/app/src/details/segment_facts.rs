@@ -3,7 +3,7 @@
 use super::allocation_facts::pool_text;
 use super::facts::{FrameText, frames};
 use crate::device::Derived;
-use oomscope_model::{AllocId, Moment, Recording, ReservedRange};
+use oomscope_model::{AllocId, Moment, Recording, ReservedRange, SaturatingSum as _};
 use oomscope_units as units;
 use std::cmp::Reverse;
 
@@ -31,7 +31,7 @@ impl SegmentFacts {
         let inside = |id: &AllocId| segment.contains(recording.addr(*id));
         let mut live: Vec<AllocId> = recording.lifetimes.live_at(moment).filter(inside).collect();
         live.sort_by_key(|&id| (Reverse(recording.size(id)), id));
-        let in_use = live.iter().fold(0i64, |sum, &id| sum.saturating_add(recording.size(id)));
+        let in_use = live.iter().map(|&id| recording.size(id)).saturating_sum();
         let start = segment.start.event();
         let kind = if segment.is_expandable { "expandable segment" } else { "segment" };
         Some(Self {

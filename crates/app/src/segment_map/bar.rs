@@ -10,7 +10,7 @@ use eframe::egui::{self, Rect, Sense, pos2, vec2};
 use oomscope_analysis::segment_state::Basis;
 use oomscope_draw::Palette;
 use oomscope_draw::segment_map::{MapGrouping, MapOrder, REQUEST_PX, fit_text, request};
-use oomscope_model::Timeline;
+use oomscope_model::{SaturatingSum as _, Timeline};
 use oomscope_units as units;
 
 const ORDERS: [(MapOrder, &str); 3] = [
@@ -207,7 +207,7 @@ fn pinned_ui(ui: &mut egui::Ui, at: &mut Standpoint, state: &mut State, answer: 
     if answer.pinned.is_empty() {
         return;
     }
-    let bytes = answer.pinned.iter().fold(0i64, |sum, pinned| sum.saturating_add(pinned.hole_bytes));
+    let bytes = answer.pinned.iter().map(|pinned| pinned.hole_bytes).saturating_sum();
     let text = units::counted(answer.pinned.len(), "mostly empty segment");
     let hint = format!(
         "{} of them are free, but a few blocks keep them from going back to the driver.\nClick to go from \

@@ -14,7 +14,7 @@ use oomscope_analysis::{FrameKey, NodeIx, Totals, WeightUnit, site_frame};
 #[cfg(test)]
 use oomscope_draw::FlameLayout;
 use oomscope_draw::{ColorClass, FlameItem, FlameRect};
-use oomscope_model::StackId;
+use oomscope_model::{SaturatingSum as _, StackId};
 use oomscope_report::weight_text;
 use oomscope_units as units;
 use std::rc::Rc;
@@ -161,7 +161,7 @@ fn colors_text(shown: &Shown<'_>, facts: &SiteText) -> String {
     /// Classes that are named: more make no readable line.
     const MAX_NAMED: usize = 3;
     let coloring = &shown.weighed.coloring;
-    let all: i128 = facts.colors.iter().fold(0, |sum, &(_, weight)| sum.saturating_add(weight));
+    let all: i128 = facts.colors.iter().map(|&(_, weight)| weight).saturating_sum();
     let name = |class| coloring.class_label(class, shown.recording);
     match &*facts.colors {
         [] => String::new(),

@@ -14,7 +14,7 @@ use crate::work::worker::Task;
 use eframe::egui;
 use oomscope_analysis::filter::Matches;
 use oomscope_analysis::{AllocationSorter, OrderBy, SiteLabels};
-use oomscope_model::{AllocId, Moment, Recording, Timeline};
+use oomscope_model::{AllocId, Moment, Recording, SaturatingSum as _, Timeline};
 use oomscope_report as report;
 use oomscope_units as units;
 use std::sync::Arc;
@@ -125,7 +125,7 @@ impl Listed {
         if let Some(filter) = filter {
             ids.retain(|&id| filter.contains(id));
         }
-        let bytes = ids.iter().map(|&id| timeline.size(id)).fold(0, i64::saturating_add);
+        let bytes = ids.iter().map(|&id| timeline.size(id)).saturating_sum();
         // Until labels are there, all sites are equal.
         let labels = labels.clone().unwrap_or_else(|| ByPtr(Arc::default()));
         let ids = AllocationSorter::new(timeline, &labels).sort(ids, *by);

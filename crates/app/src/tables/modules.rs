@@ -12,7 +12,7 @@ use eframe::egui;
 use oomscope_analysis::{
     Attribution, InferredPart, MODULE_COLUMNS, ModulePlace, ModuleRow, ModuleTable, module_table,
 };
-use oomscope_model::{Moment, Recording};
+use oomscope_model::{Moment, Recording, SaturatingSum as _};
 use oomscope_report as report;
 use oomscope_units as units;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ fn bar_ui(ui: &mut egui::Ui, state: &mut State, table: &ModuleTable) {
 
 /// When, and how much of the memory has a module that is known.
 fn summary(table: &ModuleTable) -> String {
-    let sum = |bytes: &[i64]| bytes.iter().fold(0, |sum: i64, &bytes| sum.saturating_add(bytes));
+    let sum = |bytes: &[i64]| bytes.iter().copied().saturating_sum();
     let all = sum(&table.total);
     let not_known = table.rows.iter().filter(|row| row.place == ModulePlace::NotKnown);
     let not_known = not_known.fold(0, |total: i64, row| total.saturating_add(sum(&row.own)));

@@ -183,7 +183,7 @@ mod tests {
         let path = crate::tests::sample("frag_oom.pickle");
         let recording = first(load(&Input::File(path), &Progress::default()).expect("a sample"));
         let subject = Subject::new(&recording);
-        let end = Moment(recording.events.len() as u32);
+        let end = recording.end();
         let laid = subject.layout_at(subject.recorded_settings(), &subject.device(), end);
         let simulated = state_of(&laid);
         let recorded = SegmentIndex::new(&recording).at(&recording, end);

@@ -4,7 +4,7 @@ use super::Case;
 use crate::finding::StackBytes;
 use foldhash::HashMap;
 use oomscope_analysis::FrameKey;
-use oomscope_model::{Moment, StackId};
+use oomscope_model::{Moment, SaturatingSum as _, StackId};
 use oomscope_program::share::{MOST, SAME, share};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ pub(crate) enum Among {
 /// and recall. Where a tenth of the best score is all the difference, the innermost comes first.
 pub(crate) fn leading(case: &Case<'_>, stacks: &[StackBytes], among: Among) -> Vec<Caller> {
     let mut callers = callers_of(case, stacks, among);
-    let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let all = stacks.iter().map(|row| row.bytes).saturating_sum();
     let score = |caller: &Caller| {
         let (precision, recall) = (caller.share, share(caller.bytes, all));
         2.0 * precision * recall / (precision + recall).max(f64::MIN_POSITIVE)
@@ -84,7 +84,7 @@ pub(crate) fn leading(case: &Case<'_>, stacks: &[StackBytes], among: Among) -> V
 /// The caller of most of some stacks that is furthest from where they allocate, and not the start of the program: a call
 /// in a loop of the program.
 pub(crate) fn main_caller(case: &Case<'_>, stacks: &[StackBytes]) -> Option<Caller> {
-    let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let all = stacks.iter().map(|row| row.bytes).saturating_sum();
     let is_main = |caller: &Caller| !caller.is_start && MOST.is_reached(caller.bytes, all);
     let callers = callers_of(case, stacks, Among::Made).into_iter().filter(is_main);
     callers.max_by_key(|caller| (caller.depth, Reverse(caller.key)))

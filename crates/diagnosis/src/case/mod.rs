@@ -26,7 +26,7 @@ use oomscope_analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use oomscope_analysis::{
     At, Attribution, Basis, Category, CategoryBytes, MomentError, Phase, Phases, live_at,
 };
-use oomscope_model::{AllocId, Allocation, EventIx, Moment, OomEvent, Recording};
+use oomscope_model::{AllocId, Allocation, EventIx, Moment, OomEvent, Recording, SaturatingSum as _};
 use oomscope_program::share::WORTH;
 use oomscope_program::{Run, Sizes, Workload};
 use oomscope_simulator::{ExpandableSegments, Settings};
@@ -106,7 +106,7 @@ impl<'a> Case<'a> {
             device_memory: request.device_memory.or(stated).or(snapshot.device_memory(recording.device)),
             message: request.message,
             code: CodeSites::new(snapshot),
-            live_bytes: live.iter().fold(0, |sum, a| sum.saturating_add(a.size)),
+            live_bytes: live.iter().map(|a| a.size).saturating_sum(),
             live,
             state,
             shortage,
@@ -197,7 +197,7 @@ impl<'a> Case<'a> {
     pub(super) fn inferred_bytes<'b>(&self, allocations: impl IntoIterator<Item = &'b Allocation>) -> i64 {
         let categories = &self.attribution.categories;
         let inferred = allocations.into_iter().filter(|a| categories.basis(a.id) == Basis::Inferred);
-        inferred.fold(0, |sum, a| sum.saturating_add(a.size))
+        inferred.map(|a| a.size).saturating_sum()
     }
 
     /// The blocks that the program has given back and that wait for a stream.

@@ -4,6 +4,7 @@ use super::CodeSites;
 use crate::finding::{CodeRow, CodeTree, Role, StackBytes};
 use foldhash::HashSet;
 use oomscope_analysis::FrameKey;
+use oomscope_model::SaturatingSum as _;
 use oomscope_program::share::{SAME, TRACE};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -39,7 +40,7 @@ type Below<'a> = (&'a StackBytes, &'a [Line]);
 impl Node {
     /// A node without those below it.
     fn bare(stacks: &[Below<'_>]) -> Self {
-        let bytes = stacks.iter().fold(0i64, |sum, (row, _)| sum.saturating_add(row.bytes));
+        let bytes = stacks.iter().map(|(row, _)| row.bytes).saturating_sum();
         Self { bytes, count: stacks.iter().map(|(row, _)| row.count).sum(), children: BTreeMap::new() }
     }
 
@@ -100,7 +101,7 @@ pub(crate) fn own_tree(
     role: Role,
     stacks: &[StackBytes],
 ) -> CodeTree {
-    let all_bytes = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let all_bytes = stacks.iter().map(|row| row.bytes).saturating_sum();
     let paths: Vec<Vec<Line>> = stacks.iter().map(|row| path(code, row)).collect();
     let below: Vec<Below<'_>> = stacks.iter().zip(paths.iter().map(Vec::as_slice)).collect();
     let root = Node::of(&below, all_bytes);
@@ -137,7 +138,7 @@ fn path(code: &CodeSites<'_>, row: &StackBytes) -> Vec<Line> {
 
 /// Bytes of several branches.
 fn sum(branches: &[(Line, &Node)]) -> i64 {
-    branches.iter().fold(0, |sum, (_, child)| sum.saturating_add(child.bytes))
+    branches.iter().map(|(_, child)| child.bytes).saturating_sum()
 }
 
 struct Writer<'a> {

@@ -4,8 +4,8 @@
 use super::Case;
 use crate::figure;
 use crate::sentence::{Sentence, say};
-use crate::sum::SaturatingSum as _;
 use oomscope_analysis::{Category, Phase};
+use oomscope_model::SaturatingSum as _;
 
 /// Live bytes in four parts, which add up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::where_free::{FreePiece, is_other_stream};
 use oomscope_analysis::segment_state::{Basis, OtherHoles, RequestFit, SegmentIndex, SegmentState};
 use oomscope_model::allocator_sizes::{mapped_size, segment_size};
-use oomscope_model::{OomEvent, Recording};
+use oomscope_model::{OomEvent, Recording, SaturatingSum as _};
 use oomscope_simulator::{ExpandableSegments, Settings};
 
 /// The memory that there was, and that was needed, when a request failed.
@@ -59,7 +59,7 @@ impl Shortage {
         };
         let sum = |is_counted: &dyn Fn(&OtherHoles) -> bool| {
             let counted = fit.others.iter().filter(|other| is_counted(other));
-            counted.fold(0i64, |sum, other| sum.saturating_add(other.bytes))
+            counted.map(|other| other.bytes).saturating_sum()
         };
         Self {
             oom,

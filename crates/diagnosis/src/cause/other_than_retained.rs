@@ -4,7 +4,7 @@ use crate::case::{Case, Shortage};
 use crate::finding::StackBytes;
 use crate::retained::Retained;
 use oomscope_analysis::Category;
-use oomscope_model::{AllocId, Allocation, Moment, StackId};
+use oomscope_model::{AllocId, Allocation, Moment, SaturatingSum as _, StackId};
 use oomscope_program::numbers::MANY;
 use std::collections::BTreeSet;
 
@@ -59,7 +59,7 @@ fn is_surpassed(case: &Case<'_>, shortage: &Shortage, retained: &Retained) -> bo
     let Some((this, earlier)) = iterations.list.get(at).zip(earlier) else { return false };
     let is_new = |&&id: &&AllocId| Moment(this.start.0) < case.recording.lifetimes.start(id);
     let new = retained.allocations.iter().filter(is_new);
-    let new = new.fold(0i64, |sum, &id| sum.saturating_add(case.recording.size(id)));
+    let new = new.map(|&id| case.recording.size(id)).saturating_sum();
     let now = rise(case.recording.active.at(case.moment), this.start_bytes);
     let needs = now.saturating_add(shortage.oom.requested).saturating_sub(new);
     retained.bytes < needs.saturating_sub(earlier)

@@ -8,10 +8,9 @@ use crate::finding::{Finding, MAX_STACKS, Role};
 use crate::findings::FindingId;
 use crate::inferred::amount;
 use crate::sentence::say;
-use crate::sum::SaturatingSum as _;
 use foldhash::HashSet;
 use oomscope_analysis::{Category, Phase};
-use oomscope_model::{AllocId, Allocation, StackId};
+use oomscope_model::{AllocId, Allocation, SaturatingSum as _, StackId};
 use oomscope_program::share::MUCH;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {

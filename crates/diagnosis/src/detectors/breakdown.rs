@@ -8,8 +8,8 @@ use crate::finding::{Finding, Severity};
 use crate::findings::FindingId;
 use crate::inferred::amount;
 use crate::sentence::{Sentence, say};
-use crate::sum::SaturatingSum as _;
 use oomscope_analysis::Category;
+use oomscope_model::SaturatingSum as _;
 use oomscope_program::share::{NEARLY_ALL, SAME};
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {

@@ -6,8 +6,7 @@ use crate::figure;
 use crate::finding::{Finding, Role, Severity};
 use crate::findings::FindingId;
 use crate::sentence::{Sentence, say};
-use crate::sum::SaturatingSum as _;
-use oomscope_model::{Action, EventIx};
+use oomscope_model::{Action, EventIx, SaturatingSum as _};
 use oomscope_program::numbers::{MANY, SEVERAL};
 
 /// Bursts that a finding lists, at most.

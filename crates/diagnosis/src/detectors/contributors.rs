@@ -6,8 +6,7 @@ use crate::figure;
 use crate::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::findings::FindingId;
 use crate::sentence::{name, say};
-use crate::sum::SaturatingSum as _;
-use oomscope_model::Allocation;
+use oomscope_model::{Allocation, SaturatingSum as _};
 use oomscope_program::share::NOTABLE;
 
 /// Lines of code and allocations that are named, at most.

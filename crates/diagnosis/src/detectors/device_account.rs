@@ -7,8 +7,8 @@ use crate::finding::{Finding, Severity};
 use crate::findings::FindingId;
 use crate::oom_message::OomMessage;
 use crate::sentence::{Sentence, say};
-use crate::sum::SaturatingSum as _;
 use crate::words::Words;
+use oomscope_model::SaturatingSum as _;
 
 /// The device's memory, each byte once.
 struct Account {

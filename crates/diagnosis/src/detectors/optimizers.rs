@@ -7,10 +7,9 @@ use crate::figure;
 use crate::finding::Finding;
 use crate::findings::FindingId;
 use crate::sentence::say;
-use crate::sum::SaturatingSum as _;
 use foldhash::HashMap;
 use oomscope_analysis::{Category, FrameKey, Phase};
-use oomscope_model::{Allocation, EventIx, Moment, StackId};
+use oomscope_model::{Allocation, EventIx, Moment, SaturatingSum as _, StackId};
 use oomscope_program::share::WORTH;
 use std::collections::BTreeMap;
 

@@ -6,8 +6,7 @@ use crate::figure;
 use crate::finding::{Finding, Severity};
 use crate::findings::FindingId;
 use crate::sentence::{Sentence, name, say};
-use crate::sum::SaturatingSum as _;
-use oomscope_model::{DeviceId, Moment, OomEvent, Timeline};
+use oomscope_model::{DeviceId, Moment, OomEvent, SaturatingSum as _, Timeline};
 use oomscope_program::share::MOST;
 use oomscope_units::capitalised;
 

@@ -2,8 +2,7 @@
 
 use crate::case::{Case, by_stack};
 use crate::finding::{Finding, MAX_STACKS, Role};
-use crate::sum::SaturatingSum as _;
-use oomscope_model::Allocation;
+use oomscope_model::{Allocation, SaturatingSum as _};
 use std::cmp::Reverse;
 
 /// Lines that a finding names.

@@ -5,9 +5,8 @@ use crate::figure;
 use crate::finding::{Finding, Role};
 use crate::findings::FindingId;
 use crate::sentence::say;
-use crate::sum::SaturatingSum as _;
 use oomscope_analysis::segment_state::Group;
-use oomscope_model::PoolKey;
+use oomscope_model::{PoolKey, SaturatingSum as _};
 use std::collections::BTreeMap;
 
 /// The reserved and the free bytes of a pool.

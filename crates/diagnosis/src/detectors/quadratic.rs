@@ -7,10 +7,9 @@ use crate::figure;
 use crate::finding::Finding;
 use crate::findings::FindingId;
 use crate::sentence::say;
-use crate::sum::SaturatingSum as _;
 use foldhash::HashMap;
 use oomscope_analysis::{Category, Iteration};
-use oomscope_model::{Allocation, Moment, StackId};
+use oomscope_model::{Allocation, Moment, SaturatingSum as _, StackId};
 use oomscope_program::share::MUCH;
 use std::collections::BTreeMap;
 

@@ -6,8 +6,7 @@ use crate::figure;
 use crate::finding::{Finding, Severity};
 use crate::findings::FindingId;
 use crate::sentence::{Sentence, say};
-use crate::sum::SaturatingSum as _;
-use oomscope_model::{Action, Anchor, Moment, StackId};
+use oomscope_model::{Action, Anchor, Moment, SaturatingSum as _, StackId};
 use oomscope_program::share::WORTH;
 
 const RECORD: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";

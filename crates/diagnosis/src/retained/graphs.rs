@@ -2,9 +2,8 @@
 //! results are a few of many blocks.
 
 use crate::case::Case;
-use crate::sum::SaturatingSum as _;
 use oomscope_analysis::{Category, Phase};
-use oomscope_model::{AllocId, Allocation, EventIx, Moment};
+use oomscope_model::{AllocId, Allocation, EventIx, Moment, SaturatingSum as _};
 use oomscope_program::numbers::SEVERAL;
 use oomscope_program::share::{MOST, NEARLY_ALL, NOTABLE};
 

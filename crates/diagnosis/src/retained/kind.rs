@@ -7,9 +7,8 @@ use crate::case::Case;
 use crate::figure;
 use crate::finding::StackBytes;
 use crate::sentence::say;
-use crate::sum::SaturatingSum as _;
 use oomscope_analysis::{Basis, Category, Phase};
-use oomscope_model::{Allocation, Moment};
+use oomscope_model::{Allocation, Moment, SaturatingSum as _};
 use oomscope_program::numbers::SEVERAL;
 use oomscope_program::share::{MOST, NEARLY_ALL, Share, WORTH};
 

@@ -6,8 +6,8 @@
 use super::by_source::FromSource;
 use super::source::Source;
 use crate::case::Case;
-use crate::sum::SaturatingSum as _;
 use foldhash::HashMap;
+use oomscope_model::SaturatingSum as _;
 use oomscope_program::numbers::SEVERAL;
 use oomscope_program::share::MOST;
 use std::collections::BTreeSet;

@@ -10,7 +10,7 @@ use crate::inferred::amount;
 use crate::sentence::{Sentence, name, say};
 use crate::words::Words;
 use oomscope_analysis::{Category, CategoryBytes, Phase};
-use oomscope_model::CONF_VARIABLES;
+use oomscope_model::{CONF_VARIABLES, SaturatingSum as _};
 use oomscope_program::share::{MOST, MUCH};
 use std::cmp::Reverse;
 
@@ -63,7 +63,7 @@ fn request(case: &Case<'_>, shortage: &Shortage) -> StackBytes {
 /// made about as much, as of keys and of values, the one that asked for more.
 fn site_of(case: &Case<'_>, shortage: &Shortage, category: Category) -> Option<Site> {
     let stacks = by_stack(case.live_of(category).map(|a| (a.stack, a.size)));
-    let all = stacks.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+    let all = stacks.iter().map(|row| row.bytes).saturating_sum();
     let callers = callers_of(case, &stacks, Among::Made)
         .into_iter()
         .filter(|caller| MOST.is_exceeded(caller.bytes, all));

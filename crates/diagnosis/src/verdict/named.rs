@@ -8,7 +8,7 @@ use crate::figure;
 use crate::finding::{Advice, Finding, Role, Site};
 use crate::findings::Need;
 use crate::sentence::{Sentence, say};
-use oomscope_model::AllocId;
+use oomscope_model::{AllocId, SaturatingSum as _};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -106,7 +106,7 @@ impl<'f> Named<'f> {
 
 /// Whether the request would have been met without the memory of some findings, with their names.
 fn answered(asks: &'static str, shortage: &Shortage, findings: &[&Finding]) -> Answered {
-    let bytes = findings.iter().fold(0i64, |sum, finding| sum.saturating_add(finding.weight_bytes));
+    let bytes = findings.iter().map(|finding| finding.weight_bytes).saturating_sum();
     let names = Sentence::joined(findings.iter().map(|finding| finding.id.name().into()), ", ");
     let of = (!findings.is_empty()).then(|| say!(" ({})", names));
     let lacked = figure::bytes(shortage.lacking_bytes().unwrap_or(0));

@@ -7,7 +7,7 @@ use crate::{Coloring, Rgb};
 use egui::{Align2, Color32, FontFamily, FontId, Painter, Rect, pos2, vec2};
 use foldhash::HashMap;
 use oomscope_analysis::{live_at, site_label, sites};
-use oomscope_model::{AllocId, Moment, Recording};
+use oomscope_model::{AllocId, Moment, Recording, SaturatingSum as _};
 use oomscope_units as units;
 
 /// Number of colours shown of one site, which may have many stacks; more would take the room of the label.
@@ -91,7 +91,7 @@ impl SiteList {
         let fit = ((rect.bottom() - y) / ROW_PT).max(0.0) as usize;
         // The last row says what is left out.
         let shown = if self.rows.len() <= fit { fit } else { fit.saturating_sub(1) };
-        let whole: i64 = self.rows.iter().fold(0, |sum, row| sum.saturating_add(row.bytes));
+        let whole: i64 = self.rows.iter().map(|row| row.bytes).saturating_sum();
         let largest = self.rows.first().map_or(0, |row| row.bytes);
         for row in self.rows.iter().take(shown) {
             row.paint(
@@ -103,7 +103,7 @@ impl SiteList {
             y += ROW_PT;
         }
         if let Some(rest) = self.rows.get(shown..).filter(|rest| !rest.is_empty()) {
-            let bytes = rest.iter().fold(0i64, |sum, row| sum.saturating_add(row.bytes));
+            let bytes = rest.iter().map(|row| row.bytes).saturating_sum();
             let sites = if rest.len() == 1 { "site" } else { "sites" };
             let more = format!("{} in {} more {sites}", units::bytes(bytes), units::count(rest.len() as u64));
             painter.text(pos2(rect.left(), y), Align2::LEFT_TOP, more, FontId::proportional(11.5), muted);

@@ -9,7 +9,6 @@ use oomscope_analysis::SegmentIndex;
 use oomscope_analysis::segment_state::{Content, Part, SegmentState};
 use oomscope_fixtures::alone;
 use oomscope_fixtures::requests::{Request, Toy};
-use oomscope_model::Moment;
 use proptest::prelude::*;
 
 const SIZE: Vec2 = vec2(300.0, 200.0);
@@ -17,7 +16,7 @@ const SIZE: Vec2 = vec2(300.0, 200.0);
 fn state(requests: &[Request]) -> SegmentState {
     let recording = alone(Toy::play(requests).timeline(0));
     let index = SegmentIndex::new(&recording);
-    index.at(&recording, Moment(recording.events.len() as u32))
+    index.at(&recording, recording.end())
 }
 
 fn sheet(bytes_per_px: f64, grouping: MapGrouping, order: MapOrder) -> MapSheet {

@@ -40,7 +40,7 @@ pub struct Selection<'a> {
 impl Portion {
     /// Everything of a device.
     pub fn whole(recording: Recording, attribution: Arc<Attribution>) -> Self {
-        let end = Moment(recording.events.len() as u32);
+        let end = recording.end();
         Self { recording, attribution, events: 0..end.0, live: [Moment::START, end], matches: None }
     }
 

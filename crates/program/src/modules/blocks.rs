@@ -11,7 +11,7 @@ use super::rounds::{rounds, rounds_within};
 use crate::frames::CallFrames;
 use crate::run::Run;
 use foldhash::HashSet;
-use oomscope_model::{AllocId, FrameId};
+use oomscope_model::{AllocId, FrameId, SaturatingSum as _};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -109,8 +109,7 @@ impl<'a> Search<'a> {
 
     /// What is left of items that consist of some rounds, together where one line runs one function, and what is not in any.
     fn left_of<K>(&self, items: &Range<usize>, rounds: BTreeMap<K, Vec<Round>>) -> Left {
-        let inner =
-            rounds.values().flatten().map(|round| self.kept(&round.items)).fold(0, u64::saturating_add);
+        let inner = rounds.values().flatten().map(|round| self.kept(&round.items)).saturating_sum();
         let own = Left::whole(self.kept(items).saturating_sub(inner));
         rounds.into_values().map(|rounds| self.left_of_rounds(&rounds).0).fold(own, Left::and)
     }
@@ -230,9 +229,7 @@ impl<'a> Search<'a> {
     /// Drop functions that are parts of the main blocks, too: elsewhere they are no blocks either. Where those call modules, what
     /// calls none is no block.
     fn drop_parts(&self, found: &mut BTreeMap<Function, Vec<Round>>) {
-        let kept = |rounds: &[Round]| {
-            rounds.iter().map(|round| self.kept(&round.items)).fold(0, u64::saturating_add)
-        };
+        let kept = |rounds: &[Round]| rounds.iter().map(|round| self.kept(&round.items)).saturating_sum();
         let Some(main) = found.values().max_by_key(|rounds| kept(rounds)) else { return };
         let parts = self.functions_within(main);
         let call_modules = |rounds: &[Round]| rounds.iter().any(|round| self.call_modules(&round.items));

@@ -8,7 +8,7 @@ use crate::precondition::{Precondition, most};
 use crate::price::Price;
 use crate::scene::Scene;
 use foldhash::HashMap;
-use oomscope_model::{AllocId, EventIx, Moment};
+use oomscope_model::{AllocId, EventIx, Moment, SaturatingSum as _};
 use oomscope_program::share::NEARLY_ALL;
 use oomscope_program::{Dependence, OperationKind, Pass};
 use oomscope_simulator::{Point, Program, Row};
@@ -38,7 +38,7 @@ struct Block {
 
 impl Block {
     fn inner_bytes(&self, scene: &Scene<'_>) -> u64 {
-        self.inner.iter().fold(0, |sum: u64, &id| sum.saturating_add(scene.run.bytes(id)))
+        self.inner.iter().map(|&id| scene.run.bytes(id)).saturating_sum()
     }
 
     /// What is allocated again: up to the last that its backward needs.
@@ -136,7 +136,7 @@ fn are_alike(scene: &Scene<'_>, blocks: &Blocks, count: usize) -> bool {
     blocks.iter().filter(|of_pass| of_pass.len() == count).any(|of_pass| {
         let bytes = || of_pass.iter().map(|block| block.inner_bytes(scene));
         let largest = bytes().max().unwrap_or(0);
-        NEARLY_ALL.is_reached(bytes().fold(0, u64::saturating_add), largest.saturating_mul(count as u64))
+        NEARLY_ALL.is_reached(bytes().saturating_sum(), largest.saturating_mul(count as u64))
     })
 }
 

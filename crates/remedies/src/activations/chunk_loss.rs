@@ -5,7 +5,7 @@ use crate::precondition::{Precondition, most};
 use crate::price::Price;
 use crate::scene::Scene;
 use oomscope_analysis::Category;
-use oomscope_model::AllocId;
+use oomscope_model::{AllocId, SaturatingSum as _};
 use oomscope_program::{Dependence, Loss};
 use oomscope_simulator::{Point, Program, Row};
 use std::cmp::Reverse;
@@ -56,7 +56,7 @@ fn largest_weight_share(scene: &Scene<'_>) -> f64 {
     weights.sort_unstable_by_key(|&bytes| Reverse(bytes));
     let Some(&largest) = weights.first() else { return 1.0 };
     let table = weights.get(1).filter(|&&second| second == largest).copied().unwrap_or(0);
-    let all = weights.iter().copied().fold(0, u64::saturating_add).saturating_sub(table);
+    let all = weights.iter().copied().saturating_sum().saturating_sub(table);
     largest as f64 / all.max(1) as f64
 }
 

@@ -6,7 +6,7 @@
 use crate::scene::Scene;
 use foldhash::HashSet;
 use oomscope_analysis::Category;
-use oomscope_model::{AllocId, EventIx, Moment};
+use oomscope_model::{AllocId, EventIx, Moment, SaturatingSum as _};
 use oomscope_program::{Dependence, Pass, Sizes};
 use oomscope_simulator::{Point, Program, Row};
 
@@ -59,7 +59,7 @@ impl Kept {
 
     /// The bytes that the backward copies back.
     pub(super) fn copied_bytes(&self, scene: &Scene<'_>) -> u64 {
-        self.copies.iter().fold(0, |sum, copy| sum.saturating_add(scene.run.bytes(copy.like)))
+        self.copies.iter().map(|copy| scene.run.bytes(copy.like)).saturating_sum()
     }
 
     /// Have the copies in a program.

@@ -5,7 +5,7 @@ use crate::offer::{Offer, Part};
 use crate::scene::Scene;
 use crate::tried::changed;
 use oomscope_diagnosis::is_leak;
-use oomscope_model::AllocId;
+use oomscope_model::{AllocId, SaturatingSum as _};
 use oomscope_simulator::Program;
 
 /// What a leak left behind, where the verdict on a recording is a leak, to ask of changes whether they stop it.
@@ -37,7 +37,7 @@ impl<'a> Leak<'a> {
     fn is_mostly_freed(&self, changed: &Program<'_>) -> bool {
         let sum = |is_counted: &dyn Fn(AllocId) -> bool| {
             let counted = self.left.iter().copied().filter(|&id| is_counted(id));
-            counted.fold(0u64, |sum, id| sum.saturating_add(self.recorded.row(id).bytes))
+            counted.map(|id| self.recorded.row(id).bytes).saturating_sum()
         };
         sum(&|_| true) / 2 < sum(&|id| changed.row(id).end < self.recorded.row(id).end)
     }

@@ -13,7 +13,7 @@ use backward_order::BackwardOrder;
 use foldhash::{HashMap, HashSet};
 use oomscope_analysis::{Category, Phase};
 use oomscope_diagnosis::{LeftBehind, left_behind};
-use oomscope_model::{AllocId, EventIx, Moment, StackId};
+use oomscope_model::{AllocId, EventIx, Moment, SaturatingSum as _, StackId};
 use oomscope_simulator::Point;
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ fn left_by_leak(scene: &Scene<'_>) -> Vec<LeftBehind> {
         left.extend(more_left::outliving(scene, &left));
         left.sort_by_key(|left| left.id);
     }
-    let left_bytes = left.iter().fold(0u64, |sum, left| sum.saturating_add(scene.run.bytes(left.id)));
+    let left_bytes = left.iter().map(|left| scene.run.bytes(left.id)).saturating_sum();
     let peak_bytes = scene.run.recording.active.peak().1.max(0).unsigned_abs();
     if left_bytes < peak_bytes / LEFT_PART {
         left.clear();

@@ -5,7 +5,7 @@ use crate::precondition::Precondition;
 use crate::price::Price;
 use crate::scene::Scene;
 use oomscope_analysis::Category;
-use oomscope_model::PoolKey;
+use oomscope_model::{PoolKey, SaturatingSum as _};
 use oomscope_program::OptimizerFacts;
 
 /// `offload-state`, where an optimizer keeps state. A step that is captured in a graph cannot wait for the host; then there is a pool
@@ -47,6 +47,6 @@ pub(super) fn offer<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Option<Off
 /// What crosses the bus in a step: gradients there, parameters back.
 fn over_the_bus(scene: &Scene<'_>) -> u64 {
     let parameters = scene.run.of_category(Category::Parameter);
-    let bytes = parameters.iter().map(|&id| scene.run.bytes(id)).fold(0, u64::saturating_add);
+    let bytes = parameters.iter().map(|&id| scene.run.bytes(id)).saturating_sum();
     bytes.saturating_mul(2).max(1)
 }

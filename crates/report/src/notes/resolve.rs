@@ -32,7 +32,7 @@ impl<'a> Resolver<'a> {
 
     /// The moment; `None` if the recording has no such event.
     pub fn moment(&self, moment: PlaceMoment) -> Option<Moment> {
-        let last = Moment(self.timeline.events.len() as u32);
+        let last = self.timeline.end();
         match moment {
             PlaceMoment::Start => Some(Moment::START),
             PlaceMoment::Event(event) => (event < last.0).then(|| Moment::after(EventIx(event))),

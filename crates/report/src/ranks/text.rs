@@ -9,6 +9,7 @@ use crate::position::position_text;
 use crate::table::{self, Align};
 use oomscope_diagnosis::ranks;
 use oomscope_diagnosis::ranks::{Heat, Job, JobDevice, LineChange, Outlier};
+use oomscope_model::SaturatingSum as _;
 use oomscope_units as units;
 use std::io::{self, Write};
 
@@ -94,7 +95,7 @@ fn outlier_lines(out: &mut dyn Write, outlier: &Outlier<'_>) -> io::Result<()> {
     let rows: Vec<Vec<String>> = outlier.lines.iter().take(LISTED_LINES).map(row).collect();
     table::write(out, &[Align::Left, Align::Right, Align::Left, Align::Left], &rows)?;
     if let Some(rest) = outlier.lines.get(LISTED_LINES..).filter(|rest| !rest.is_empty()) {
-        let bytes = rest.iter().fold(0i64, |sum, change| sum.saturating_add(change.difference_bytes()));
+        let bytes = rest.iter().map(|change| change.difference_bytes()).saturating_sum();
         writeln!(out, "    {} in {}", units::bytes_change(bytes), units::counted(rest.len(), "other line"))?;
     }
     Ok(())

@@ -16,7 +16,7 @@ pub use peak::{Peak, Profile};
 pub use point::Point;
 pub use row::Row;
 
-use oomscope_model::{AllocId, EventIx, Moment, Timeline};
+use oomscope_model::{AllocId, EventIx, Moment, SaturatingSum as _, Timeline};
 use original::Original;
 use row::requested_bytes;
 use shared_rows::SharedRows;
@@ -144,7 +144,7 @@ impl<'a> Program<'a> {
         let (rows, at) =
             (self.rows.iter().chain(self.added.iter().map(|added| &added.row)), Point::of(moment));
         let is_there = |row: &&Row| row.start <= at && at < row.end;
-        rows.filter(is_there).fold(0, |sum, row| sum.saturating_add(row.bytes))
+        rows.filter(is_there).map(|row| row.bytes).saturating_sum()
     }
 
     /// The allocations that were added.

@@ -4,7 +4,7 @@ mod outline;
 
 pub use outline::Outline;
 
-use oomscope_model::{Block, DeviceId};
+use oomscope_model::{Block, DeviceId, SaturatingSum as _};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -75,7 +75,7 @@ impl Seen {
     pub(super) fn add_segment(&mut self, device: DeviceId, size: i64, blocks: &[Block]) {
         let segments = self.segments.entry(device).or_default();
         let active = blocks.iter().filter(|block| block.is_active());
-        let active = active.fold(0i64, |sum, block| sum.saturating_add(block.requested));
+        let active = active.map(|block| block.requested).saturating_sum();
         segments.count += 1;
         segments.reserved_bytes = segments.reserved_bytes.saturating_add(size);
         segments.active_bytes = segments.active_bytes.saturating_add(active);

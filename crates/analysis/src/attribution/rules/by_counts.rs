@@ -9,6 +9,7 @@ use crate::attribution::thresholds::{
     ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MIN_AGREEING, NEGLIGIBLE_PART, OUTSIDE_PART, is_nearly_all,
 };
 use crate::attribution::{Category, RuleId};
+use oomscope_model::SaturatingSum as _;
 use std::collections::BTreeMap;
 
 /// In a model that is not trained, a size of a parameter that is in no layer is there at most this often.
@@ -68,7 +69,7 @@ fn large_sizes(placed: &[PlacedBlock]) -> Vec<i64> {
 
 fn bytes(by_size: &PlacedBySize) -> i64 {
     let each = by_size.iter().map(|(size, blocks)| size.max(&0).saturating_mul(blocks.len() as i64));
-    each.fold(0, i64::saturating_add)
+    each.saturating_sum()
 }
 
 fn gcd(a: usize, b: usize) -> usize {

@@ -3,7 +3,7 @@
 use crate::{Attribution, Category, UserRules};
 use Category::{Gradient, OptimizerState, Parameter, Unknown};
 use oomscope_fixtures::programs::{Program, state};
-use oomscope_model::{Moment, Recording};
+use oomscope_model::Recording;
 
 const MIB: i64 = 1 << 20;
 const KIB: i64 = 1 << 10;
@@ -19,7 +19,7 @@ fn rising(segments: &[&[i64]]) -> Recording {
 /// Bytes by category at the end.
 fn at_end(recording: &Recording) -> Vec<(Category, i64)> {
     let found = Attribution::of(recording, &UserRules::default());
-    let bytes = found.categories.bytes_at(recording, Moment(recording.events.len() as u32));
+    let bytes = found.categories.bytes_at(recording, recording.end());
     bytes.iter().map(|row| (row.category, row.bytes)).collect()
 }
 

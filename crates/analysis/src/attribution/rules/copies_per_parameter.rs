@@ -5,6 +5,7 @@ use crate::attribution::thresholds::{
     ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MAX_COMPARED, MIN_TELLING_BLOCKS, MISSING_PART, SIMILAR_PART,
     is_nearly_all,
 };
+use oomscope_model::SaturatingSum as _;
 use std::cmp::Reverse;
 
 /// How many of the blocks of a size are parameters if there are `each` for every parameter.
@@ -37,12 +38,11 @@ impl CopiesPerParameter {
     pub(super) fn of(placed: &[PlacedBlock], by_size: &PlacedBySize) -> Option<Self> {
         let weight = |size: i64, count: usize| size.max(0).saturating_mul(count as i64);
         let sizes = || by_size.iter().filter(|(_, blocks)| 0 < count_early(blocks));
-        let total: i64 =
-            sizes().map(|(&size, blocks)| weight(size, count_early(blocks))).fold(0, i64::saturating_add);
+        let total: i64 = sizes().map(|(&size, blocks)| weight(size, count_early(blocks))).saturating_sum();
         let agreeing_bytes = |each: usize| {
             let agreeing =
                 sizes().filter_map(|(&size, blocks)| Some(weight(size, count_parameters(blocks, each)?)));
-            agreeing.fold(0, i64::saturating_add)
+            agreeing.saturating_sum()
         };
         // Of several numbers that explain as much, the least.
         let (parameter_bytes, Reverse(each)) =

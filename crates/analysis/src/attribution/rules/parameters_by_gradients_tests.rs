@@ -2,13 +2,12 @@
 
 use crate::{Attribution, Category, UserRules};
 use oomscope_fixtures::programs::{BACKWARD, DATA, FORWARD, LOAD, Program, SIZES, ZERO_GRAD};
-use oomscope_model::Moment;
 
 /// The category of the block that is live at an address at the end.
 fn at_end(program: Program, addr: u64) -> Category {
     let recording = program.finish();
     let categories = Attribution::of(&recording, &UserRules::default()).categories;
-    let mut live = recording.lifetimes.live_at(Moment(recording.events.len() as u32));
+    let mut live = recording.lifetimes.live_at(recording.end());
     let id = live.find(|&id| recording.addr(id) == addr);
     categories.get(id.expect("live at the end"))
 }

@@ -10,8 +10,8 @@ use crate::attribution::knowledge::Optimizer;
 use crate::attribution::thresholds::{ADAM_BLOCKS, NEGLIGIBLE_PART, OUTSIDE_PART};
 use crate::attribution::view::{BlocksBySize, CountBySize, View};
 use crate::segments::address_order::AddressKey;
-use oomscope_model::AllocId;
 use oomscope_model::allocator_sizes::SMALL_SIZE;
+use oomscope_model::{AllocId, SaturatingSum as _};
 
 /// The purposes of the blocks of one size, in the order of their addresses. Parameters come first, as they were made first;
 /// what is left after the gradients is state.
@@ -148,8 +148,8 @@ fn are_gradients_flat(gradients: &CountBySize, by_size: &BlocksBySize) -> bool {
     let bytes = |(size, count): (&i64, &usize)| size.saturating_mul(*count as i64);
     let is_matched =
         |(size, count): &(&i64, &usize)| by_size.get(size).is_some_and(|ids| **count <= ids.len());
-    let all = gradients.iter().map(bytes).fold(0, i64::saturating_add);
-    let matched = gradients.iter().filter(is_matched).map(bytes).fold(0, i64::saturating_add);
+    let all = gradients.iter().map(bytes).saturating_sum();
+    let matched = gradients.iter().filter(is_matched).map(bytes).saturating_sum();
     matched < all / 2
 }
 
@@ -206,7 +206,7 @@ fn steps_within_backward(view: &View<'_>) -> bool {
 /// with the two moments of Adam, else 1.
 fn guess_blocks(by_size: &BlocksBySize) -> usize {
     let bytes = |(size, ids): (&i64, &Vec<AllocId>)| size.saturating_mul(ids.len() as i64);
-    let total: i64 = by_size.iter().map(bytes).fold(0, i64::saturating_add);
+    let total: i64 = by_size.iter().map(bytes).saturating_sum();
     let matters = |&(size, ids): &(&i64, &Vec<AllocId>)| total / NEGLIGIBLE_PART < bytes((size, ids));
     let come_in = |each: usize| by_size.iter().filter(matters).all(|(_, ids)| ids.len().is_multiple_of(each));
     if !by_size.is_empty() && come_in(3) { 3 } else { 1 }

@@ -2,7 +2,7 @@
 
 use crate::{Attribution, Category, UserRules};
 use oomscope_fixtures::programs::{BACKWARD, DATA, FORWARD, LOAD, Program, SIZES};
-use oomscope_model::{Moment, Recording};
+use oomscope_model::Recording;
 
 const CALL: &str = "torch/nn/modules/module.py _call_impl";
 const MAIN: &str = "/home/me/train.py <module>";
@@ -10,7 +10,7 @@ const MAIN: &str = "/home/me/train.py <module>";
 /// The categories of the blocks that are live at some addresses at the end.
 fn at_end(recording: &Recording, wanted: &[u64]) -> Vec<Category> {
     let categories = Attribution::of(recording, &UserRules::default()).categories;
-    let end = Moment(recording.events.len() as u32);
+    let end = recording.end();
     let live: Vec<_> = recording.lifetimes.live_at(end).collect();
     let addr = |id| recording.addr(id);
     let find = |&addr_wanted: &u64| live.iter().copied().find(|&id| addr(id) == addr_wanted);

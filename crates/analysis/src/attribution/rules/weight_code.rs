@@ -81,7 +81,6 @@ fn first_work(view: &View<'_>, blocks: &[FunctionBlock]) -> u32 {
 mod tests {
     use crate::{Attribution, Category, Phase, UserRules};
     use oomscope_fixtures::programs::{BACKWARD, Program};
-    use oomscope_model::Moment;
 
     const MAIN: &str = "/home/me/train.py <module>";
     const MAKE: &[&str] = &["/home/me/train.py make", MAIN];
@@ -110,7 +109,7 @@ mod tests {
             if iteration == iterations {
                 let recording = program.finish();
                 let found = Attribution::of(&recording, &UserRules::default());
-                let end = Moment(recording.events.len() as u32);
+                let end = recording.end();
                 let category = |addr| {
                     let mut live = recording.lifetimes.live_at(end);
                     let id = live.find(|&id| recording.addr(id) == addr);
@@ -165,7 +164,7 @@ mod tests {
         }
         let recording = program.finish();
         let found = Attribution::of(&recording, &UserRules::default());
-        let mut live = recording.lifetimes.live_at(Moment(recording.events.len() as u32));
+        let mut live = recording.lifetimes.live_at(recording.end());
         [weights[0], data].map(|addr| {
             let id = live.find(|&id| recording.addr(id) == addr);
             found.categories.get(id.expect("live at the end"))

@@ -10,7 +10,7 @@ use crate::attribution::thresholds::{MAX_BLOCKS_PER_PARAMETER, SIMILAR_PART};
 use crate::attribution::view::{CountBySize, View};
 use crate::attribution::{Category, RuleId};
 use foldhash::HashMap;
-use oomscope_model::AllocId;
+use oomscope_model::{AllocId, SaturatingSum as _};
 
 /// Gradients are dropped in every iteration if, among the first later blocks, more than one part in this many of the
 /// parameters' bytes is freed. A copy of the model that is not trained has no gradients.
@@ -204,7 +204,7 @@ fn purpose_of_kept(
 ) -> KeptBlocks {
     let bytes = |count: fn(&SizeGroup) -> usize| {
         let each = groups.iter().map(|(&size, group)| size.saturating_mul(count(group) as i64));
-        each.fold(0, i64::saturating_add)
+        each.saturating_sum()
     };
     let parameter_bytes = bytes(|group| group.parameters).max(1);
     let kept_bytes = bytes(|group| group.kept);

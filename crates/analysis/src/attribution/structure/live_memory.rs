@@ -11,7 +11,7 @@ use crate::attribution::{Categories, Category};
 use crate::segments::address_order::AddressOrder;
 use foldhash::{HashMap, HashSet};
 use oomscope_model::allocator_sizes::{LARGE_BUFFER, MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
-use oomscope_model::{Anchor, Block, Moment, Segment, StackId, Timeline};
+use oomscope_model::{Anchor, Block, SaturatingSum as _, Segment, StackId, Timeline};
 use std::collections::BTreeMap;
 
 /// Bytes of state that were made late differ from the expected ones by at most one part in this many of all bytes: some states may
@@ -44,7 +44,7 @@ impl LiveMemory {
         let later = LaterBlocks::of(timeline);
         let active = timeline.segments.blocks.iter().filter(|block| block.is_active());
         let block_stacks: HashMap<u64, StackId> = active.map(|block| (block.addr, block.stack)).collect();
-        let live = timeline.lifetimes.live_at(Moment(timeline.events.len() as u32));
+        let live = timeline.lifetimes.live_at(timeline.end());
         let blocks = live.map(|id| {
             let addr = timeline.addr(id);
             let stack = match timeline.stack(id) {
@@ -183,7 +183,7 @@ impl CountBySize {
 }
 
 fn bytes<'a>(blocks: impl Iterator<Item = &'a LiveBlock>) -> i64 {
-    blocks.fold(0, |sum, block| sum.saturating_add(block.size.max(0)))
+    blocks.map(|block| block.size.max(0)).saturating_sum()
 }
 
 /// The blocks that were made after something had been freed: they lie behind a hole, or in a segment that was made for

@@ -6,12 +6,12 @@ use oomscope_fixtures::first;
 use oomscope_fixtures::programs::{
     BACKWARD, DATA, EVALUATE, FORWARD, LOAD, LOSS, Program, SIZES, STATE, state,
 };
-use oomscope_model::{Anchor, DeviceId, EventTable, Moment, Recording, Snapshot, Timeline, TimelineInput};
+use oomscope_model::{Anchor, DeviceId, EventTable, Recording, Snapshot, Timeline, TimelineInput};
 
 /// The phase at the end, if it is known.
 fn at_end(recording: &Recording) -> Option<Phase> {
     let phases = Attribution::of(recording, &UserRules::default()).phases;
-    let position = phases.position_at(Moment(recording.events.len() as u32));
+    let position = phases.position_at(recording.end());
     assert_eq!(position.iteration, None);
     assert_eq!(position.basis, (position.phase != Phase::Unknown).then_some(PhaseBasis::LiveMemory));
     position.basis.map(|_| position.phase)

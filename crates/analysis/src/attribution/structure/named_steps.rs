@@ -2,7 +2,7 @@
 
 use crate::events::named_spans::{NamedSpan, named_spans};
 use foldhash::HashMap;
-use oomscope_model::{EventIx, Recording, StrId};
+use oomscope_model::{EventIx, Recording, SaturatingSum as _, StrId};
 use std::collections::BTreeMap;
 
 /// The name of a step of `torch.profiler`, before its number (torch/profiler/profiler.py).
@@ -110,7 +110,7 @@ fn hold_most_events(steps: &[NumberedStep]) -> bool {
 }
 
 fn duration_us(steps: &[NumberedStep]) -> i64 {
-    steps.iter().fold(0, |sum, step| sum.saturating_add(step.time_us[1].saturating_sub(step.time_us[0])))
+    steps.iter().map(|step| step.time_us[1].saturating_sub(step.time_us[0])).saturating_sum()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::phases::Phases;
 use crate::attribution::facts::{Announced, AnnouncedRange};
 use crate::attribution::thresholds::DIFFERENT_PART;
 use crate::attribution::{Categories, Category};
-use oomscope_model::{Moment, StackId, Timeline};
+use oomscope_model::{StackId, Timeline};
 
 /// Steps of several optimizers in one iteration follow on each other closely. Two steps may be such if the time between
 /// them is less than one part in this many of the longest times between steps.
@@ -72,7 +72,7 @@ fn number_of_only_iteration(course: &Phases, timeline: &Timeline, announced: &An
     };
     // Data for an evaluation do not begin an iteration.
     let may_be_evaluated = course.calls.iter().any(|call| !call.trains && last.events[1] <= call.event.0);
-    let end = Moment(timeline.events.len() as u32);
+    let end = timeline.end();
     // Whatever follows a step without beginning an iteration belongs to the step's.
     let is_after_step = match course.start_before(end)?.phase {
         Phase::Data if may_be_evaluated => return None,
@@ -136,14 +136,13 @@ mod tests {
     use super::*;
     use crate::{Attribution, Position, UserRules};
     use oomscope_fixtures::programs::{Program, train};
-    use oomscope_model::Moment;
 
     /// The position at the end of a training of six iterations, and how many steps were announced before it.
     fn at_end(mut program: Program, late: Option<usize>) -> (Position, usize) {
         train(&mut program, 6, late);
         let recording = program.finish();
         let phases = Attribution::of(&recording, &UserRules::default()).phases;
-        (phases.position_at(Moment(recording.events.len() as u32)), phases.steps_before)
+        (phases.position_at(recording.end()), phases.steps_before)
     }
 
     #[test]

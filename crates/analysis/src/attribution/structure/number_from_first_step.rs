@@ -52,14 +52,13 @@ fn is_state_set_up(timeline: &Timeline, categories: &Categories, until: Moment) 
 mod tests {
     use crate::{Attribution, UserRules};
     use oomscope_fixtures::programs::{Program, train};
-    use oomscope_model::Moment;
 
     /// The iteration at the end of a training of four iterations that is recorded from one of them on.
     fn at_end(mut program: Program, late: usize) -> Option<u32> {
         train(&mut program, 4, Some(late));
         let recording = program.finish();
         let phases = Attribution::of(&recording, &UserRules::default()).phases;
-        phases.iteration_at(Moment(recording.events.len() as u32))
+        phases.iteration_at(recording.end())
     }
 
     #[test]

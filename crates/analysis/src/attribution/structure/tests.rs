@@ -24,7 +24,7 @@ fn a_training_goes_round_in_phases() {
         ["init"].into_iter().chain(round).chain(round).chain(round[..3].iter().copied()).collect();
     assert_eq!(keys(&found), expected);
     assert_eq!((found.iterations.list.len(), found.iterations.first_number), (3, Some(0)));
-    let end = Moment(recording.events.len() as u32);
+    let end = recording.end();
     assert_eq!((found.phase_at(end), found.iteration_at(end)), (Phase::Backward, Some(2)));
     assert_eq!((found.phase_at(Moment(2)), found.iteration_at(Moment(2))), (Phase::Init, None));
     let starts: Vec<EventIx> = found.iterations.list.iter().map(|iteration| iteration.start).collect();
@@ -61,7 +61,7 @@ fn a_late_recording_counts_from_its_start_and_says_what_it_can() {
     train(&mut program, 4, Some(2));
     let recording = program.finish();
     let phases = Attribution::of(&recording, &UserRules::default()).phases;
-    let position = phases.position_at(Moment(recording.events.len() as u32));
+    let position = phases.position_at(recording.end());
     assert_eq!((position.iteration, position.iteration_of_recording), (None, Some(1)));
     // Two states for each parameter were there: the first of the recording was not the first of all.
     assert_eq!(position.iteration_at_least, Some(2));
@@ -72,7 +72,7 @@ fn a_late_recording_counts_from_its_start_and_says_what_it_can() {
 fn bound(program: Program) -> (Option<u32>, Option<u32>) {
     let recording = program.finish();
     let phases = Attribution::of(&recording, &UserRules::default()).phases;
-    let position = phases.position_at(Moment(recording.events.len() as u32));
+    let position = phases.position_at(recording.end());
     assert_eq!(position.iteration, None);
     (position.iteration_at_least, position.iteration_of_recording)
 }

@@ -2,6 +2,7 @@
 
 use super::part::{Content, Part};
 use super::state::SegmentState;
+use oomscope_model::SaturatingSum as _;
 
 /// A mostly empty row, and the blocks in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl SegmentState {
     /// Bytes of segments without any block, which the allocator only caches.
     pub fn unused_bytes(&self) -> i64 {
         let unused = self.rows.iter().filter(|row| row.figures.blocks == 0);
-        unused.fold(0, |sum, row| sum.saturating_add(row.figures.reserved_bytes))
+        unused.map(|row| row.figures.reserved_bytes).saturating_sum()
     }
 
     /// The parts before and after a part of a row; `None` at the ends of the row, and for holes.

@@ -7,9 +7,8 @@ use crate::figure;
 use crate::finding::{Finding, MAX_SITES, Role, Severity};
 use crate::findings::FindingId;
 use crate::sentence::say;
-use crate::sum::SaturatingSum as _;
 use oomscope_analysis::{Category, Phase};
-use oomscope_model::{Allocation, EventIx, StackId};
+use oomscope_model::{Allocation, EventIx, SaturatingSum as _, StackId};
 use oomscope_program::numbers::SEVERAL;
 use oomscope_program::share::{MUCH, NEARLY_ALL, WORTH};
 

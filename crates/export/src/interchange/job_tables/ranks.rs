@@ -6,6 +6,7 @@ use crate::interchange::cell::Cell;
 use crate::interchange::column::{Kind, Unit};
 use oomscope_analysis::Category;
 use oomscope_diagnosis::ranks::{DeviceSummary, FailureSummary, Job};
+use oomscope_model::SaturatingSum as _;
 
 pub(super) static TABLE: JobTable = JobTable {
     name: "ranks",
@@ -75,13 +76,7 @@ static COLUMNS: [JobColumn; 34] = [
         "of all categories, memory whose category is only inferred",
         |row| {
             int(row, |device| {
-                Some(
-                    device
-                        .peak
-                        .categories
-                        .iter()
-                        .fold(0, |sum: i64, of| sum.saturating_add(of.inferred_bytes)),
-                )
+                Some(device.peak.categories.iter().map(|of| of.inferred_bytes).saturating_sum())
             })
         },
     ),
@@ -140,6 +135,6 @@ fn failure(row: JobRow<'_>, get: impl Fn(&FailureSummary) -> Option<i64>) -> Cel
 fn category(row: JobRow<'_>, category: Category) -> Cell<'_> {
     int(row, |device| {
         let of = device.peak.categories.iter().filter(|of| of.category == category);
-        Some(of.fold(0, |sum: i64, of| sum.saturating_add(of.bytes)))
+        Some(of.map(|of| of.bytes).saturating_sum())
     })
 }

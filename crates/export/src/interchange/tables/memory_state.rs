@@ -5,7 +5,8 @@ use foldhash::HashMap;
 use oomscope_analysis::segment_state::{Basis, Content, Part, Row, SizeClass};
 use oomscope_analysis::{Categories, Category, SegmentIndex, SegmentState};
 use oomscope_model::{
-    AllocId, Anchor, Block, BlockState, Moment, PoolKey, Segment, Snapshot, StackId, StrId, Timeline,
+    AllocId, Anchor, Block, BlockState, PoolKey, SaturatingSum as _, Segment, Snapshot, StackId, StrId,
+    Timeline,
 };
 use std::borrow::Cow;
 
@@ -98,7 +99,7 @@ fn recorded_segment(timeline: &Timeline, at: usize, segment: &Segment) -> Segmen
     let blocks = timeline.segments.blocks_of(segment);
     let sum = |wanted: BlockState| {
         let sizes = blocks.iter().filter(|block| block.state == wanted).map(|block| block.size);
-        sizes.fold(0, i64::saturating_add)
+        sizes.saturating_sum()
     };
     SegmentRow {
         device: timeline.device.0,
@@ -161,7 +162,7 @@ pub(super) fn blocks(portion: &Portion) -> Vec<BlockRow> {
 
 fn recorded_blocks(portion: &Portion) -> Vec<BlockRow> {
     let (timeline, attribution) = (portion.recording.timeline(), &portion.attribution);
-    let live = timeline.lifetimes.live_at(Moment(timeline.events.len() as u32));
+    let live = timeline.lifetimes.live_at(timeline.end());
     let live: HashMap<u64, AllocId> = live.map(|id| (timeline.addr(id), id)).collect();
     let segments = timeline.segments.segments.iter().enumerate();
     let blocks = segments.flat_map(|(at, segment)| {

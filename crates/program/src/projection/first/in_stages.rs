@@ -5,7 +5,7 @@ use super::rounds::{MAX_ALLOCATIONS, Rounds};
 use super::stages::{ModelStage, is_about, per_round};
 use super::step_writer::{Kept, StepWriter};
 use crate::projection::course::{Stage, Unprojected};
-use oomscope_model::{AllocId, Event, StackId};
+use oomscope_model::{AllocId, Event, SaturatingSum as _, StackId};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -99,5 +99,5 @@ fn kept_in(kept: &BTreeMap<u32, Kept>, ids: Range<u32>) -> Vec<i64> {
 }
 
 fn sum(bytes: &[i64]) -> f64 {
-    bytes.iter().fold(0i64, |sum, bytes| sum.saturating_add(*bytes)) as f64
+    bytes.iter().copied().saturating_sum() as f64
 }

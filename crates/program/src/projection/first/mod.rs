@@ -28,7 +28,7 @@ use super::failure::Failure;
 use crate::share::MUCH;
 use crate::{Computation, Run, Span, StackSet, in_loss};
 use oomscope_analysis::{Category, FrameCode, Phase, UnseenStacks};
-use oomscope_model::{AllocId, DeviceId, Event, Moment};
+use oomscope_model::{AllocId, DeviceId, Event, Moment, SaturatingSum as _};
 use oomscope_simulator::Until;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -192,7 +192,7 @@ impl First<'_> {
         for block in late {
             step.drop(stacks.forward, block);
         }
-        let summed_bytes = trained.iter().copied().fold(0, u64::saturating_add);
+        let summed_bytes = trained.iter().copied().saturating_sum();
         let summed_bytes = (stage != Stage::Optimizer).then_some(summed_bytes);
         let (of_results, gradients) = (VecDeque::new(), trained.clone());
         Backward { stack: stacks.backward, kept, of_results, gradients }.write(&mut step);

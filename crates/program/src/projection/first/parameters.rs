@@ -4,7 +4,7 @@ use crate::Run;
 use crate::projection::failure::Failure;
 use crate::share::{MUCH, NEARLY_ALL};
 use oomscope_analysis::Category;
-use oomscope_model::{AllocId, Moment};
+use oomscope_model::{AllocId, Moment, SaturatingSum as _};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -89,7 +89,7 @@ impl Parameters {
 
     /// Bytes of some of them.
     pub(super) fn bytes(&self, range: Range<usize>) -> u64 {
-        self.sizes[range].iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
+        self.sizes[range].iter().copied().saturating_sum()
     }
 }
 

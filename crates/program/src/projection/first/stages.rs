@@ -7,6 +7,7 @@
 use super::parameters::{Parameters, Region, width};
 use crate::projection::course::Unprojected;
 use crate::share::{MOST, MUCH};
+use oomscope_model::SaturatingSum as _;
 
 /// A bias has at most as many times the numbers of the most frequent parameter, which is that of a norm or a bias itself.
 const MAX_BIAS: u64 = 8;
@@ -37,7 +38,7 @@ impl ModelStage {
     }
 
     fn block_bytes(&self) -> u64 {
-        self.block_sizes.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
+        self.block_sizes.iter().copied().saturating_sum()
     }
 
     fn width(&self) -> u64 {

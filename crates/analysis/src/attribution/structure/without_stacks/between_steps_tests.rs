@@ -22,7 +22,7 @@ fn share_known(recordings: &[Recording; 2]) -> f64 {
 }
 
 fn end(recording: &Recording) -> Moment {
-    Moment(recording.events.len() as u32)
+    recording.end()
 }
 
 #[test]
