@@ -22,10 +22,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Time between two steps of the bar. Jobs that are read faster never show one.
-const TICK: Duration = Duration::from_millis(150);
+/// Time between two steps of the bar.
+const STEP: Duration = Duration::from_millis(5);
+
+/// Jobs that are read faster never show a bar.
+const PATIENCE: Duration = Duration::from_millis(150);
 
 /// Arguments of `ranks`.
 #[derive(Debug, Args)]
@@ -189,11 +192,13 @@ pub(super) fn read(paths: &[PathBuf], rules: &UserRules) -> Job {
     let progress = ManyProgress::default();
     thread::scope(|scope| {
         let all = scope.spawn(|| summaries(paths, rules, &progress));
-        let mut bar: Option<ProgressBar> = None;
+        let (start, mut bar): (_, Option<ProgressBar>) = (Instant::now(), None);
         while !all.is_finished() {
-            thread::sleep(TICK.min(Duration::from_millis(5)));
-            let bar = bar.get_or_insert_with(|| new_bar(paths.len()));
-            bar.set_position(progress.done() as u64);
+            thread::sleep(STEP);
+            if PATIENCE < start.elapsed() {
+                let bar = bar.get_or_insert_with(|| new_bar(paths.len()));
+                bar.set_position(progress.done() as u64);
+            }
         }
         bar.iter().for_each(ProgressBar::finish_and_clear);
         all.join().unwrap_or_else(|_| Job::of_files(paths, paths.iter().map(|_| internal_error()).collect()))
