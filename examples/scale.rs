@@ -11,8 +11,8 @@
 //! With `--own-lists` every event has a list of its own, as in snapshots that went through a script.
 
 use oomscope_model::{
-    Action, Event, EventIx, Moment, PoolKey, ReservedRange, Setting, SettingValue, Snapshot, StackId,
-    Timeline,
+    Action, Event, EventIx, Moment, PoolKey, Recording, ReservedRange, Setting, SettingValue, Snapshot,
+    StackId, Timeline,
 };
 use oomscope_snapshot::load::{Input, Progress, load};
 use serde::Serialize;
@@ -22,6 +22,7 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Microseconds between two copies.
 const GAP_US: i64 = 1000;
@@ -37,9 +38,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         _ => return Err("usage: scale SNAPSHOT COPIES OUT.pickle [--own-lists]".into()),
     };
     let snapshot = load(&Input::from_arg(Path::new(source)), &Progress::default())?;
-    let timeline = snapshot.main_timeline().ok_or("the snapshot has no device")?;
+    let recording = Recording::main(&Arc::new(snapshot)).ok_or("the snapshot has no device")?;
     let mut pickle = Pickle::new(BufWriter::with_capacity(1 << 20, File::create(out)?));
-    let events = write_snapshot(&mut pickle, &snapshot, timeline, copies.parse()?, has_own_lists)?;
+    let events = write_snapshot(&mut pickle, &recording, copies.parse()?, has_own_lists)?;
     pickle.finish()?;
     writeln!(std::io::stdout(), "{out}: {events} events")?;
     Ok(())
@@ -47,24 +48,24 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn write_snapshot<W: Write>(
     pickle: &mut Pickle<W>,
-    snapshot: &Snapshot,
-    timeline: &Timeline,
+    recording: &Recording,
     copies: i64,
     has_own_lists: bool,
 ) -> Result<u64, Box<dyn Error>> {
+    let snapshot = recording.snapshot();
     pickle.begin_dict();
     pickle.key("segments")?;
-    write_segments(pickle, snapshot, timeline)?;
+    write_segments(pickle, recording)?;
     pickle.key("device_traces")?;
     pickle.begin_list();
     pickle.begin_list();
-    let bridge = bridge(timeline);
-    let (first_us, last_us) = timeline.events.time_range_us().unwrap_or((0, 0));
+    let bridge = bridge(recording);
+    let (first_us, last_us) = recording.events.time_range_us().unwrap_or((0, 0));
     let mut trace = Trace { pickle, snapshot, written: 0, freed: None, has_own_lists };
     for copy in 0..copies {
         let shift_us = copy * (last_us - first_us + GAP_US);
-        for ix in timeline.events.indices() {
-            trace.event(&timeline.events.get(ix), shift_us)?;
+        for ix in recording.events.indices() {
+            trace.event(&recording.events.get(ix), shift_us)?;
         }
         if copy + 1 < copies {
             for event in &bridge {
@@ -167,13 +168,10 @@ fn bridge(timeline: &Timeline) -> Vec<Event> {
     out
 }
 
-fn write_segments<W: Write>(
-    pickle: &mut Pickle<W>,
-    snapshot: &Snapshot,
-    timeline: &Timeline,
-) -> Result<(), Box<dyn Error>> {
+fn write_segments<W: Write>(pickle: &mut Pickle<W>, recording: &Recording) -> Result<(), Box<dyn Error>> {
+    let snapshot = recording.snapshot();
     pickle.begin_list();
-    for segment in &timeline.segments.segments {
+    for segment in &recording.segments.segments {
         pickle.begin_dict();
         pickle.int("device", 0)?;
         pickle.int("address", segment.addr.cast_signed())?;
@@ -186,7 +184,7 @@ fn write_segments<W: Write>(
         pickle.pair("is_expandable", &segment.is_expandable)?;
         pickle.key("blocks")?;
         pickle.begin_list();
-        for block in timeline.segments.blocks_of(segment) {
+        for block in recording.segments.blocks_of(segment) {
             pickle.begin_dict();
             pickle.int("address", block.addr.cast_signed())?;
             pickle.int("size", block.size)?;

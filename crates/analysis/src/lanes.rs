@@ -69,7 +69,7 @@ pub struct Lanes {
     pub hidden: usize,
 }
 
-/// The annotations of a timeline. Empty if the events have no times, by which alone a range can be placed.
+/// The annotations of a recording. Empty if the events have no times, by which alone a range can be placed.
 pub fn lanes(recording: &Recording) -> Lanes {
     let mut ranges = annotation_ranges(recording);
     // Of ranges with the same start, the longest is the outermost and comes first.
@@ -77,7 +77,7 @@ pub fn lanes(recording: &Recording) -> Lanes {
     place(ranges)
 }
 
-/// All annotations of a timeline, in the order in which they end. Empty if the events have no times.
+/// All annotations of a recording, in the order in which they end. Empty if the events have no times.
 pub fn annotation_ranges(recording: &Recording) -> Vec<NamedRange> {
     let Some(first_us) = recording.times.first_us() else { return Vec::new() };
     let after = |time_us| {

@@ -174,10 +174,10 @@ pub fn device_stats(recording: &Recording) -> DeviceStats {
 }
 
 fn actions(recording: &Recording) -> BTreeMap<String, u64> {
-    let snapshot = recording.snapshot();
+    let (snapshot, events) = (recording.snapshot(), &recording.events);
     let mut counts: HashMap<_, u64> = HashMap::default();
-    for ix in recording.events.indices() {
-        *counts.entry(recording.events.action(ix)).or_default() += 1;
+    for ix in events.indices() {
+        *counts.entry(events.action(ix)).or_default() += 1;
     }
     let named = counts
         .into_iter()
@@ -187,10 +187,10 @@ fn actions(recording: &Recording) -> BTreeMap<String, u64> {
 
 /// Number of different stacks. Stacks that differ in FX fields alone count once, as they read the same.
 fn distinct_stacks(recording: &Recording) -> usize {
-    let snapshot = recording.snapshot();
+    let (snapshot, events) = (recording.snapshot(), &recording.events);
     let mut is_used = vec![false; snapshot.stacks.len()];
-    for ix in recording.events.indices() {
-        is_used[recording.events.stack(ix).index()] = true;
+    for ix in events.indices() {
+        is_used[events.stack(ix).index()] = true;
     }
     let used = (0..).map(StackId).zip(is_used).filter_map(|(id, used)| used.then_some(id));
     if !snapshot.frames.has_fx() {

@@ -4,17 +4,16 @@ use super::{AllocId, Allocation, DeviceId, Event, Lifetimes, Moment, Snapshot, S
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// One device of a loaded file: a shared snapshot and the index of one of its timelines.
+/// One device of a loaded file: a shared snapshot and one of its timelines, or what [continues](Self::continued) it.
 ///
-/// Cloning is cheap. Two recordings are equal if they are the same device of the same loaded file. A
-/// recording dereferences to its [`Timeline`].
+/// Cloning is cheap. Two recordings are equal if they are the same device of the same loaded file, continued by the same call if
+/// at all. A recording dereferences to its [`Timeline`].
 #[derive(Debug, Clone)]
 pub struct Recording {
     snapshot: Arc<Snapshot>,
     /// In bounds of `snapshot.timelines`.
     at: usize,
-    /// What replaces that timeline where the device goes on in another way than was recorded: the file's tables are too large to
-    /// be copied for it.
+    /// What replaces that timeline. It is no timeline of a snapshot, whose tables are too large to be copied for it.
     continued: Option<Arc<Timeline>>,
 }
 
@@ -48,16 +47,18 @@ impl Recording {
     }
 
     /// The snapshot, which all devices of the file share.
+    #[inline]
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.snapshot
     }
 
     /// The timeline of the device.
+    #[inline]
     pub fn timeline(&self) -> &Timeline {
         self.continued.as_deref().unwrap_or_else(|| &self.snapshot.timelines[self.at])
     }
 
-    /// The index of its timeline in the snapshot.
+    /// The index in the snapshot of its timeline, or of the one that it continues.
     pub fn index(&self) -> usize {
         self.at
     }
@@ -66,6 +67,7 @@ impl Recording {
 impl Deref for Recording {
     type Target = Timeline;
 
+    #[inline]
     fn deref(&self) -> &Timeline {
         self.timeline()
     }
@@ -166,5 +168,8 @@ mod tests {
         assert_eq!(a, a.clone());
         assert_ne!(a, b);
         assert_ne!(a, Recording::all(&again).next());
+        let continued = a.as_ref().map(|a| a.continued(0, &[]));
+        assert_eq!(continued, continued.clone());
+        assert_ne!(a, continued);
     }
 }

@@ -2,19 +2,20 @@
 
 use crate::notes::{Found, Place, PlaceMoment, PlaceRange, Resolver, Selected};
 use oomscope_analysis::site_label;
-use oomscope_model::{DeviceId, Snapshot, Timeline};
+use oomscope_model::{DeviceId, Recording, Snapshot};
 use oomscope_units as units;
+use std::sync::Arc;
 
 /// A place in words: `event 2,528 · 8.00 MiB of train.py:55 attention · filter live`.
-pub fn place_words(snapshot: &Snapshot, place: &Place) -> String {
+pub fn place_words(snapshot: &Arc<Snapshot>, place: &Place) -> String {
     let device = place.device.map(DeviceId);
-    let timeline = match device {
-        Some(device) => snapshot.timeline(device),
-        None => snapshot.main_timeline(),
+    let recording = match device {
+        Some(device) => Recording::of_device(snapshot, device),
+        None => Recording::main(snapshot),
     };
     let mut parts: Vec<String> = device.iter().map(ToString::to_string).collect();
     parts.extend(place.moment.map(moment_words));
-    parts.extend(place.selection.map(|selected| selection_words(snapshot, timeline, selected)));
+    parts.extend(place.selection.map(|selected| selection_words(recording.as_ref(), selected)));
     parts.extend(place.range.map(range_words));
     parts.extend(place.filter.as_ref().map(|filter| format!("filter {}", units::printable(filter))));
     parts.join(" · ")
@@ -30,14 +31,14 @@ fn moment_words(moment: PlaceMoment) -> String {
     }
 }
 
-fn selection_words(snapshot: &Snapshot, timeline: Option<&Timeline>, selected: Selected) -> String {
-    let found = timeline.and_then(|timeline| Some((timeline, Resolver::new(timeline).selection(selected)?)));
-    let label = |stack| units::printable(&site_label(snapshot, stack));
+fn selection_words(recording: Option<&Recording>, selected: Selected) -> String {
+    let found = recording.and_then(|of| Some((of, Resolver::new(of).selection(selected)?)));
+    let label = |of: &Recording, stack| units::printable(&site_label(of.snapshot(), stack));
     match found {
-        Some((timeline, Found::Allocation(id))) => {
-            format!("{} of {}", units::bytes(timeline.allocation(id).size), label(timeline.stack(id)))
+        Some((of, Found::Allocation(id))) => {
+            format!("{} of {}", units::bytes(of.size(id)), label(of, of.stack(id)))
         }
-        Some((_, Found::Stack(stack))) => format!("all of {}", label(stack)),
+        Some((of, Found::Stack(stack))) => format!("all of {}", label(of, stack)),
         Some((_, Found::Segment(addr))) => format!("segment {}", units::address(addr)),
         None => format!("{selected}, which is not in the recording"),
     }

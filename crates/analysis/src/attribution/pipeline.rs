@@ -27,13 +27,13 @@ impl Attribution {
         Self::of_device(&Facts::of(recording.snapshot(), rules), recording)
     }
 
-    /// Find everything for a timeline with the stacks of the same file, such as one that goes on.
+    /// Find everything for another recording of the same file, such as one that goes on.
     #[must_use]
     pub fn of_other(&self, recording: &Recording) -> Self {
         Self::run(&self.facts.of_other(), recording, None).0
     }
 
-    /// Find everything for a timeline that goes on from a stack, with the stacks of the same file and unseen ones.
+    /// Find everything for a recording of the same file that goes on from a stack, with its stacks and unseen ones.
     #[must_use]
     pub fn of_continued(&self, recording: &Recording, from: StackId) -> Self {
         Self::run(&self.facts.of_continued(from), recording, None).0

@@ -108,13 +108,13 @@ fn with_category(recording: &Recording, categories: &Categories, needles: &[Stri
         texts::has_any(category.key(), needles) || texts::has_any(category.label(), needles)
     };
     let is_named = Category::ALL.map(named);
-    let contexts = recording.events.contexts();
-    let is_recorded =
-        texts::contexts_with(recording.snapshot(), contexts, |context| [context.category], needles);
-    let ids = (0..recording.lifetimes.len() as u32).into_par_iter().map(AllocId);
+    let (snapshot, timeline) = (recording.snapshot(), recording.timeline());
+    let contexts = timeline.events.contexts();
+    let is_recorded = texts::contexts_with(snapshot, contexts, |context| [context.category], needles);
+    let ids = (0..timeline.lifetimes.len() as u32).into_par_iter().map(AllocId);
     ids.map(|id| {
-        let event = recording.lifetimes.start(id).event();
-        let context = event.map(|event| recording.events.context_index(event));
+        let event = timeline.lifetimes.start(id).event();
+        let context = event.map(|event| timeline.events.context_index(event));
         is_named[categories.get(id) as usize]
             || context.and_then(|at| is_recorded.get(at)).is_some_and(|&recorded| recorded)
     })

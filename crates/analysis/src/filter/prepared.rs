@@ -67,7 +67,7 @@ impl Prepared {
 }
 
 impl Matches {
-    /// The allocations of a timeline that a filter lets through while the cursor is at a moment.
+    /// The allocations of a recording that a filter lets through while the cursor is at a moment.
     /// Where the cursor moves, keep the [`Prepared`] instead.
     pub fn compute(filter: &Filter, recording: &Recording, cursor: Moment) -> Self {
         Prepared::new(filter, recording, &UserRules::default()).matches(recording, cursor)

@@ -46,26 +46,26 @@ pub(super) struct Name {
 impl Vocabulary {
     /// Collect the values.
     pub fn new(recording: &Recording) -> Self {
-        let snapshot = recording.snapshot();
+        let (snapshot, timeline) = (recording.snapshot(), recording.timeline());
         let mut by_stack = vec![0usize; snapshot.stacks.len()];
-        let mut by_context = vec![0usize; recording.events.contexts().len()];
+        let mut by_context = vec![0usize; timeline.events.contexts().len()];
         let (mut streams, mut pools) = (BTreeMap::new(), BTreeMap::new());
-        let places = lacks_pools(recording).then(|| PoolPlaces::new(recording));
-        for id in recording.ids() {
-            by_stack[recording.stack(id).index()] += 1;
-            if let Some(event) = recording.lifetimes.start(id).event() {
-                by_context[recording.events.context_index(event)] += 1;
+        let places = lacks_pools(timeline).then(|| PoolPlaces::new(timeline));
+        for id in timeline.ids() {
+            by_stack[timeline.stack(id).index()] += 1;
+            if let Some(event) = timeline.lifetimes.start(id).event() {
+                by_context[timeline.events.context_index(event)] += 1;
             } else {
-                let allocation = recording.allocation(id);
+                let allocation = timeline.allocation(id);
                 add(&mut streams, allocation.stream, 1);
                 add(&mut pools, allocation.pool.filter(|_| places.is_none()), 1);
             }
             if let Some(places) = &places {
-                add(&mut pools, places.pool_of(&recording.allocation(id)), 1);
+                add(&mut pools, places.pool_of(&timeline.allocation(id)), 1);
             }
         }
         let (mut categories, mut metadata) = (BTreeMap::new(), BTreeMap::new());
-        for (context, &count) in recording.events.contexts().iter().zip(&by_context).filter(|(_, n)| **n != 0)
+        for (context, &count) in timeline.events.contexts().iter().zip(&by_context).filter(|(_, n)| **n != 0)
         {
             let Context { stream, pool, category, .. } = *context;
             add(&mut streams, stream, count);
@@ -81,9 +81,9 @@ impl Vocabulary {
             pools: by_count(pools),
             categories: readable(snapshot, categories),
             metadata: readable(snapshot, metadata),
-            actions: actions(snapshot, &recording.events),
+            actions: actions(snapshot, &timeline.events),
             ranges: ranges(recording),
-            has_oom: !recording.ooms.is_empty(),
+            has_oom: !timeline.ooms.is_empty(),
         }
     }
 }

@@ -193,12 +193,12 @@ pub fn class_weights(
     keep: impl Fn(AllocId) -> bool,
     class: impl Fn(AllocId) -> u8,
 ) -> Vec<ClassWeight> {
-    let snapshot = recording.snapshot();
+    let (snapshot, timeline) = (recording.snapshot(), recording.timeline());
     // Rows of a stack are a chain from the one that came last.
     let mut last = vec![NONE; snapshot.stacks.len()];
     let mut rows: Vec<(ClassWeight, u32)> = Vec::new();
     each_weight(recording, clock, measure, keep, |id, weight| {
-        let (stack, class) = (recording.stack(id), class(id));
+        let (stack, class) = (timeline.stack(id), class(id));
         let mut at = last[stack.index()];
         while at != NONE && rows[at as usize].0.class != class {
             at = rows[at as usize].1;

@@ -91,10 +91,8 @@ impl<'a> LeftOver<'a> {
 /// How many frames all stacks of an iteration have in common, from the outermost on.
 fn common_depth(run: &Run<'_>, earlier: &Earlier) -> usize {
     let stacks: HashSet<StackId> = run.made_in(&earlier.events).map(|id| run.recording.stack(id)).collect();
-    let mut stacks = stacks
-        .iter()
-        .map(|&stack| run.recording.snapshot().stacks.frames(stack))
-        .filter(|frames| !frames.is_empty());
+    let table = &run.recording.snapshot().stacks;
+    let mut stacks = stacks.iter().map(|&stack| table.frames(stack)).filter(|frames| !frames.is_empty());
     let Some(first) = stacks.next() else { return 0 };
     stacks.fold(first.len(), |depth, frames| {
         let both = first.iter().rev().zip(frames.iter().rev());

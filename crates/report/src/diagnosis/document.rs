@@ -20,6 +20,7 @@ use oomscope_diagnosis::{
 use oomscope_model::{AllocId, Recording, Snapshot, StackId};
 use oomscope_remedies::Predictions;
 use oomscope_units as units;
+use std::sync::Arc;
 
 /// Input of a report.
 #[derive(Debug, Clone, Copy)]
@@ -241,7 +242,7 @@ fn fix_text(input: &ReportInput<'_>, verdict: &Finding, clean: Clean) -> Option<
     Some(Fix { short, text: clean.prose(&found.text), code, simulated, ..found })
 }
 
-fn note_text(snapshot: &Snapshot, clean: Clean, note: &Note) -> NoteText {
+fn note_text(snapshot: &Arc<Snapshot>, clean: Clean, note: &Note) -> NoteText {
     let filter = note.place.filter.as_ref().map(|filter| clean.prose(filter));
     let place = Place { filter, unknown: Vec::new(), ..note.place.clone() };
     NoteText {

@@ -25,7 +25,7 @@ pub struct SegmentIndex {
 }
 
 impl SegmentIndex {
-    /// The index of a timeline of a snapshot.
+    /// The index of a recording.
     pub fn new(recording: &Recording) -> Self {
         let blocks = recording.segments.blocks.iter().filter(|block| block.state != BlockState::Inactive);
         let mut survivors: Vec<(u64, i64)> = blocks.map(|block| (block.addr, block.size)).collect();
