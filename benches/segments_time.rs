@@ -95,7 +95,7 @@ fn many_in_segments() -> Snapshot {
     }
     let segments = SegmentTable::default();
     let input = TimelineInput { device: DeviceId(0), events, segments, anchor: Anchor::TraceOnly };
-    Snapshot { timelines: vec![Timeline::build(input)], ..Snapshot::default() }
+    Snapshot { timelines: vec![Timeline::build(input).into()], ..Snapshot::default() }
 }
 
 fn event(action: Action, addr: u64, size: i64) -> Event {

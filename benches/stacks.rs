@@ -41,7 +41,7 @@ fn many_stacks() -> Arc<Snapshot> {
             snapshot.stacks.intern(&stack)
         })
         .collect();
-    snapshot.timelines.push(oomscope_benches::many_live_with(|i| stacks[i % stacks.len()]));
+    snapshot.timelines.push(oomscope_benches::many_live_with(|i| stacks[i % stacks.len()]).into());
     Arc::new(snapshot)
 }
 

@@ -74,7 +74,9 @@ fn snapshot(raw: &[Raw], anchor: Anchor, end: &[(u64, i64)]) -> Snapshot {
             blocks: at..at + 1,
         });
     }
-    snapshot.timelines.push(Timeline::build(TimelineInput { device: DeviceId(0), events, segments, anchor }));
+    snapshot
+        .timelines
+        .push(Timeline::build(TimelineInput { device: DeviceId(0), events, segments, anchor }).into());
     snapshot
 }
 

@@ -6,23 +6,22 @@ use std::sync::Arc;
 
 /// One device of a loaded file: a shared snapshot and one of its timelines, or what [continues](Self::continued) it.
 ///
-/// Cloning is cheap. Two recordings are equal if they are the same device of the same loaded file, continued by the same call if
+/// Cloning is cheap. Two recordings are equal if they have the same timeline of the same loaded file, continued by the same call if
 /// at all. A recording dereferences to its [`Timeline`].
 #[derive(Debug, Clone)]
 pub struct Recording {
     snapshot: Arc<Snapshot>,
-    /// In bounds of `snapshot.timelines`.
-    at: usize,
-    /// What replaces that timeline. It is no timeline of a snapshot, whose tables are too large to be copied for it.
-    continued: Option<Arc<Timeline>>,
+    timeline: Arc<Timeline>,
 }
 
 impl Recording {
     /// The recordings of all devices, in the snapshot's order.
     pub fn all(snapshot: &Arc<Snapshot>) -> impl ExactSizeIterator<Item = Self> + use<> {
-        let (snapshot, count) = (Arc::clone(snapshot), snapshot.timelines.len());
-        let recording = move |at| Self { snapshot: Arc::clone(&snapshot), at, continued: None };
-        (0..count).map(recording)
+        let snapshot = Arc::clone(snapshot);
+        (0..snapshot.timelines.len()).map(move |at| Self {
+            timeline: Arc::clone(&snapshot.timelines[at]),
+            snapshot: Arc::clone(&snapshot),
+        })
     }
 
     /// The recording to show first; see [`Snapshot::main_timeline`].
@@ -30,15 +29,16 @@ impl Recording {
         Self::of_device(snapshot, snapshot.main_timeline()?.device)
     }
 
-    /// The first `count` events of the device, and others after them; see [`Timeline::continued`].
+    /// The first `count` events of the device, and others after them; see [`Timeline::continued`]. The snapshot stays as it was.
     pub fn continued(&self, count: u32, others: &[Event]) -> Self {
-        Self { continued: Some(Arc::new(self.timeline().continued(count, others))), ..self.clone() }
+        Self { timeline: Arc::new(self.timeline.continued(count, others)), ..self.clone() }
     }
 
     /// The recording of the only device of a file; the snapshot has everything else.
     pub fn only(snapshot: Snapshot, timeline: Timeline) -> Self {
-        let snapshot = Arc::new(Snapshot { timelines: vec![timeline], ..snapshot });
-        Self { snapshot, at: 0, continued: None }
+        let timeline = Arc::new(timeline);
+        let snapshot = Arc::new(Snapshot { timelines: vec![Arc::clone(&timeline)], ..snapshot });
+        Self { snapshot, timeline }
     }
 
     /// The recording of a device; `None` if the file does not have the device.
@@ -55,12 +55,7 @@ impl Recording {
     /// The timeline of the device.
     #[inline]
     pub fn timeline(&self) -> &Timeline {
-        self.continued.as_deref().unwrap_or_else(|| &self.snapshot.timelines[self.at])
-    }
-
-    /// The index in the snapshot of its timeline, or of the one that it continues.
-    pub fn index(&self) -> usize {
-        self.at
+        &self.timeline
     }
 }
 
@@ -75,7 +70,7 @@ impl Deref for Recording {
 
 impl PartialEq for Recording {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.timeline(), other.timeline())
+        Arc::ptr_eq(&self.timeline, &other.timeline)
     }
 }
 
@@ -142,12 +137,12 @@ mod tests {
 
     fn snapshot(devices: i64) -> Arc<Snapshot> {
         let timeline = |device| {
-            Timeline::build(TimelineInput {
+            Arc::new(Timeline::build(TimelineInput {
                 device: DeviceId(device),
                 events: EventTable::default(),
                 segments: SegmentTable::default(),
                 anchor: Anchor::EndState,
-            })
+            }))
         };
         Arc::new(Snapshot { timelines: (0..devices).map(timeline).collect(), ..Snapshot::default() })
     }
@@ -157,8 +152,8 @@ mod tests {
         let found: Vec<_> = Recording::all(&snapshot(2)).map(|recording| recording.device).collect();
         assert_eq!(found, [DeviceId(0), DeviceId(1)]);
         assert_eq!(Recording::all(&snapshot(0)).len(), 0);
-        let index = |device| Recording::of_device(&snapshot(2), DeviceId(device)).map(|found| found.index());
-        assert_eq!([0, 1, 2].map(index), [Some(0), Some(1), None]);
+        let found = |device| Recording::of_device(&snapshot(2), device).map(|found| found.device);
+        assert_eq!([0, 1, 2].map(|n| found(DeviceId(n))), [Some(DeviceId(0)), Some(DeviceId(1)), None]);
     }
 
     #[test]

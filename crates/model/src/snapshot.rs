@@ -5,6 +5,7 @@ use super::{
     Accelerator, ActionNames, DeviceId, FrameId, FrameTable, Originals, RecordedTensors, Sources, StackId,
     StackTable, StrId, StringTable, Timeline,
 };
+use std::sync::Arc;
 
 /// The start or the end of a range that a profiler or the program marked (`external_annotations`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub struct Snapshot {
     /// Names of actions.
     pub actions: ActionNames,
     /// One timeline for each device with events or segments, by device; pinned host memory comes first.
-    pub timelines: Vec<Timeline>,
+    pub timelines: Vec<Arc<Timeline>>,
     /// The allocator's settings, in file order; empty before torch 2.2, which did not write them.
     pub settings: Vec<Setting>,
     /// The program's own files, where the recorder attached them.
@@ -155,12 +156,12 @@ impl Snapshot {
 
     /// The timeline of a device.
     pub fn timeline(&self, device: DeviceId) -> Option<&Timeline> {
-        self.timelines.iter().find(|t| t.device == device)
+        self.timelines.iter().map(|timeline| &**timeline).find(|t| t.device == device)
     }
 
     /// The timeline to show first: one with an OOM if there is any, and of several the one with most events.
     pub fn main_timeline(&self) -> Option<&Timeline> {
-        self.timelines.iter().max_by_key(|t| {
+        self.timelines.iter().map(|timeline| &**timeline).max_by_key(|t| {
             (!t.ooms.is_empty(), t.events.len(), t.segments.segments.len(), std::cmp::Reverse(t.device))
         })
     }

@@ -165,7 +165,7 @@ mod tests {
         let setting =
             |value| Setting { name: "expandable_segments".to_owned(), value: SettingValue::Bool(value) };
         let lines = |snapshot: Snapshot| {
-            caption_lines(&first(Snapshot { timelines: vec![empty()], ..snapshot }), Moment::START)
+            caption_lines(&first(Snapshot { timelines: vec![empty().into()], ..snapshot }), Moment::START)
         };
         let changed = Snapshot { settings: vec![setting(true)], ..Snapshot::default() };
         assert!(lines(changed).contains(&"Allocator settings: expandable_segments=True".to_owned()));

@@ -12,6 +12,7 @@ use oomscope_model::{
 use oomscope_pickle::{Decoded, Kind, Value, View};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The most keys of a foreign pickle that an error names: they fit in a line.
 const MAX_NAMED_KEYS: usize = 12;
@@ -98,7 +99,7 @@ impl Builder {
                 (false, true) => timeline.trust.of_damaged_file(),
                 (false, false) => timeline.trust,
             };
-            Timeline { trust, ..timeline }
+            Arc::new(Timeline { trust, ..timeline })
         };
         let build = || inputs.into_par_iter().map(timeline).collect();
         snapshot.timelines = rayon::join(build, || drop(tables)).0;

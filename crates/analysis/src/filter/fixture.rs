@@ -59,7 +59,7 @@ impl Recording {
     pub(super) fn finish(self, anchor: Anchor) -> oomscope_model::Recording {
         let Self { mut snapshot, events, segments } = self;
         snapshot.timelines =
-            vec![Timeline::build(TimelineInput { device: DeviceId(0), events, segments, anchor })];
+            vec![Timeline::build(TimelineInput { device: DeviceId(0), events, segments, anchor }).into()];
         first(snapshot)
     }
 }

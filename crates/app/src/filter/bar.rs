@@ -70,7 +70,7 @@ fn field_ui(
     state: &mut State,
 ) -> bool {
     // Every device has its own history of what was written.
-    let id = ui.make_persistent_id(("filter", Arc::as_ptr(recording.snapshot()) as usize, recording.index()));
+    let id = ui.make_persistent_id(("filter", Arc::as_ptr(recording.snapshot()) as usize, recording.device));
     let label = ui.label(theme::muted(ui, "Filter")).on_hover_text("Write a filter (/)");
     let width_px = (ui.available_width() * FIELD_SHARE).clamp(*FIELD_PX.start(), *FIELD_PX.end());
     let written = at.query.clone();

@@ -174,7 +174,7 @@ fn search_field(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State) -> Fiel
     const WIDTH_PX: f32 = 250.0;
     let (recording, filtering) = (ctx.recording, &ctx.derived.filtering);
     let file = Arc::as_ptr(recording.snapshot()) as usize;
-    let id = ui.make_persistent_id(("search events", file, recording.index()));
+    let id = ui.make_persistent_id(("search events", file, recording.device));
     let vocabulary = filtering.vocabulary();
     let field = QueryField { id, subject: Subject::Events, hint: HINT, width_px: WIDTH_PX, vocabulary };
     let Written { response, is_active } = field.ui(ui, &mut state.query, &mut state.field);

@@ -6,6 +6,7 @@ use oomscope_analysis::{Phase, PhaseBasis, is_python};
 use oomscope_diagnosis::{Diagnosis, MomentPosition};
 use oomscope_model::{FrameId, Moment, Recording, Snapshot, Timeline};
 use oomscope_units as units;
+use std::sync::Arc;
 
 /// Facts about the recording, each with its label.
 pub(super) fn facts(recording: &Recording, diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
@@ -59,7 +60,7 @@ fn peak_text(timeline: &Timeline) -> String {
 /// The peaks of the other devices; `None` if there are none.
 fn other_devices(recording: &Recording) -> Option<String> {
     let others = recording.snapshot().timelines.iter().filter(|other| other.device != recording.device);
-    let peak = |other: &Timeline| format!("{}: peak {}", other.device, peak_text(other));
+    let peak = |other: &Arc<Timeline>| format!("{}: peak {}", other.device, peak_text(other));
     let peaks: Vec<String> = others.map(peak).collect();
     (!peaks.is_empty()).then(|| peaks.join(" · "))
 }

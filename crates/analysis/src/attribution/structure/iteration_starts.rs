@@ -55,7 +55,7 @@ fn other_devices(recording: &Recording) -> Vec<&Timeline> {
         let is_used = 0 <= other.device.0 && !other.events.is_empty();
         is_used && other.device != recording.device && other.times.has_times()
     };
-    recording.snapshot().timelines.iter().filter(is_other).collect()
+    recording.snapshot().timelines.iter().map(|other| &**other).filter(is_other).collect()
 }
 
 /// The ends of all announced steps, also of those before the device was used.

@@ -57,7 +57,7 @@ fn hostile_sizes_say_nothing() {
         segments,
         anchor: Anchor::EndState,
     };
-    let huge = Snapshot { timelines: vec![Timeline::build(input)], ..Snapshot::default() };
+    let huge = Snapshot { timelines: vec![Timeline::build(input).into()], ..Snapshot::default() };
     assert_eq!(at_end(&first(huge)), None);
 }
 

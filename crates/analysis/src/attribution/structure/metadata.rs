@@ -143,7 +143,7 @@ mod tests {
         }
         let segments = SegmentTable::default();
         let input = TimelineInput { device: DeviceId(0), events, segments, anchor: Anchor::TraceOnly };
-        snapshot.timelines.push(Timeline::build(input));
+        snapshot.timelines.push(Timeline::build(input).into());
         snapshot
     }
 
