@@ -22,7 +22,7 @@ fn rewritten(snapshot: &Snapshot) -> Snapshot {
     };
     let part = SnapshotPart {
         snapshot,
-        devices: snapshot.timelines.iter().map(device).collect(),
+        devices: snapshot.timelines.iter().map(|timeline| device(timeline)).collect(),
         annotations: snapshot.annotations.clone(),
         keeps_frame: Vec::new(),
         rewrite: Box::new(AsRecorded),
@@ -73,7 +73,7 @@ fn full() -> Snapshot {
     let segments = SegmentTable { segments: vec![segment], blocks: vec![block], ..SegmentTable::default() };
     let timeline =
         Timeline::build(TimelineInput { device: DeviceId(1), events, segments, anchor: Anchor::EndState });
-    out.timelines.push(timeline);
+    out.timelines.push(timeline.into());
     let setting = |name: &str, value| Setting { name: name.to_owned(), value };
     let table = vec![setting("256", SettingValue::Int(-1)), setting("x", SettingValue::None)];
     out.settings = vec![
@@ -136,12 +136,13 @@ fn parts_that_are_used_again_are_written_once() {
     for _ in 0..5000 {
         events.push(&snapshot.timelines[0].events.get(oomscope_model::EventIx(0)));
     }
-    snapshot.timelines[0] = Timeline::build(TimelineInput {
+    let input = TimelineInput {
         device: DeviceId(0),
         events,
         segments: SegmentTable::default(),
         anchor: Anchor::EndState,
-    });
+    };
+    snapshot.timelines[0] = Timeline::build(input).into();
     let device = |timeline| DevicePart {
         timeline,
         events: EventRows::Range(0..5000),
@@ -149,7 +150,7 @@ fn parts_that_are_used_again_are_written_once() {
     };
     let part = SnapshotPart {
         snapshot: &snapshot,
-        devices: snapshot.timelines.iter().map(device).collect(),
+        devices: snapshot.timelines.iter().map(|timeline| device(timeline)).collect(),
         annotations: Vec::new(),
         keeps_frame: Vec::new(),
         rewrite: Box::new(AsRecorded),
