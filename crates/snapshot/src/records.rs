@@ -237,7 +237,7 @@ impl Builder {
     fn has_stated_sums(&self, fields: &Fields<'_>, start: usize) -> bool {
         let blocks = &self.segments.blocks[start..];
         let sum = |keep: fn(&Block) -> bool, bytes: fn(&Block) -> i64| {
-            blocks.iter().filter(|block| keep(block)).map(|block| bytes(block)).saturating_sum()
+            blocks.iter().filter(|block| keep(block)).map(bytes).saturating_sum()
         };
         let is_allocated = |block: &Block| block.state == BlockState::Allocated;
         let sums = [

@@ -1,5 +1,6 @@
 //! Colours of allocations by a property, and the legend that explains them.
 
+use super::color_by::{ColorBy, ColorKey};
 use super::keys::{ByCategory, Colored, KEYS, Key};
 use super::palette::{BandColors, Palette, Rgb};
 use oomscope_analysis::Attribution;
@@ -9,26 +10,6 @@ use std::sync::Arc;
 /// Number of entries that a legend has at most, so that it stays short. Colours of classes repeat after
 /// eight anyway.
 const MAX_KEYS: usize = 12;
-
-/// The property of allocations that colours show.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum ColorBy {
-    /// The code that allocated.
-    #[default]
-    Stack,
-    /// The allocation itself, so that it differs from its neighbours.
-    Allocation,
-    /// Its size.
-    Size,
-    /// The time of its allocation.
-    Age,
-    /// Its stream.
-    Stream,
-    /// Its pool.
-    Pool,
-    /// Its category.
-    Category,
-}
 
 impl ColorBy {
     /// All properties, in the order in which they are offered.
@@ -52,17 +33,6 @@ impl ColorBy {
     pub fn name(self) -> &'static str {
         KEYS[self as usize].name
     }
-}
-
-/// An entry of the legend.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ColorKey {
-    /// The meaning of the colour.
-    pub label: String,
-    /// Its colour.
-    pub color: Rgb,
-    /// The filter that keeps just the allocations of this colour; `None` if there is none.
-    pub query: Option<String>,
 }
 
 /// A class of things with one colour. Classes are numbered in the order of the legend.

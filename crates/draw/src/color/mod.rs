@@ -2,6 +2,7 @@
 
 mod category_color;
 mod change_color;
+mod color_by;
 #[cfg(test)]
 mod color_difference;
 mod coloring;
@@ -11,7 +12,8 @@ mod node_colors;
 mod palette;
 mod stack_hash;
 
-pub use coloring::{ColorBy, ColorClass, ColorKey, Coloring};
+pub use color_by::{ColorBy, ColorKey};
+pub use coloring::{ColorClass, Coloring};
 pub use node_colors::NodeColors;
 pub(crate) use palette::LIGHTER_SHARE;
 pub use palette::{BandColors, Palette, Rgb};

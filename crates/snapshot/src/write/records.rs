@@ -106,7 +106,7 @@ impl<W: Write> Output<'_, W> {
     fn segment(&mut self, segment: &Segment, blocks: &[Block]) -> io::Result<()> {
         let sum = |counts: fn(&Block) -> bool, bytes: fn(&Block) -> i64| {
             let counted = blocks.iter().filter(|block| counts(block));
-            Some(counted.map(|block| bytes(block)).saturating_sum())
+            Some(counted.map(bytes).saturating_sum())
         };
         let is_allocated = |block: &Block| block.state == BlockState::Allocated;
         self.dict(|out| {

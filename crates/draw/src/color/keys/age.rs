@@ -1,7 +1,7 @@
 //! By the time of the allocation, in equal parts of the recording.
 
-use super::{Colored, Key, KeyRow};
-use crate::color::coloring::{ColorBy, ColorKey};
+use super::key::{Colored, Key, KeyRow};
+use crate::color::color_by::{ColorBy, ColorKey};
 use crate::color::palette::{Palette, Rgb};
 use oomscope_model::Timeline;
 use oomscope_units as units;

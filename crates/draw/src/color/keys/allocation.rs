@@ -1,8 +1,8 @@
 //! By the allocation itself, so that it differs from its neighbours.
 
+use super::key::{Colored, Key, KeyRow};
 use super::stack::Hues;
-use super::{Colored, Key, KeyRow};
-use crate::color::coloring::ColorBy;
+use crate::color::color_by::ColorBy;
 use crate::color::palette::{HUES, Palette, Rgb, nearest};
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! By category, once they are known.
 
-use super::{Colored, Key, KeyRow, stack};
-use crate::color::coloring::{ColorBy, ColorKey};
+use super::key::{Colored, Key, KeyRow};
+use super::stack;
+use crate::color::color_by::{ColorBy, ColorKey};
 use crate::color::palette::{Palette, Rgb};
 use oomscope_analysis::{Attribution, Basis, Category};
 use oomscope_model::Timeline;

@@ -1,8 +1,8 @@
 //! By pool.
 
+use super::key::{Colored, Key, KeyRow};
 use super::sorted::Sorted;
-use super::{Colored, Key, KeyRow};
-use crate::color::coloring::{ColorBy, ColorKey};
+use crate::color::color_by::{ColorBy, ColorKey};
 use crate::color::palette::Rgb;
 use oomscope_model::{PoolKey, Timeline};
 use std::sync::Arc;

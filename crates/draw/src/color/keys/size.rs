@@ -1,7 +1,7 @@
 //! By size, in classes of a ramp.
 
-use super::{Colored, Key, KeyRow};
-use crate::color::coloring::{ColorBy, ColorKey};
+use super::key::{Colored, Key, KeyRow};
+use crate::color::color_by::{ColorBy, ColorKey};
 use crate::color::palette::{Palette, Rgb};
 use oomscope_model::Timeline;
 use oomscope_model::allocator_sizes::{LARGE_BUFFER, SMALL_BUFFER};

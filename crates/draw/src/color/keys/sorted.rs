@@ -1,6 +1,6 @@
 //! Values in their order, each with a class, such as streams.
 
-use crate::color::coloring::ColorKey;
+use crate::color::color_by::ColorKey;
 use crate::color::palette::{Palette, Rgb};
 
 /// Number of values that have a class of their own. Colours repeat after eight, so later ones share the class of their colour.

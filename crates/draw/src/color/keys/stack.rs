@@ -1,7 +1,7 @@
 //! By the code that allocated: each stack has a colour, and classes are the hues that are nearest to them.
 
-use super::{Colored, Key, KeyRow};
-use crate::color::coloring::ColorBy;
+use super::key::{Colored, Key, KeyRow};
+use crate::color::color_by::ColorBy;
 use crate::color::palette::{BandColors, HUES, Palette, Rgb};
 use std::sync::Arc;
 
