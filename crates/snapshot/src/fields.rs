@@ -26,7 +26,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The most pairs of a dict that can be a record. Events have at most 13 keys that are understood; positions
+    /// The most pairs of a dict that can be a record. Events have far fewer keys that are understood; positions
     /// must fit in a byte.
     pub(super) const MAX_PAIRS: usize = 128;
 

@@ -3,12 +3,9 @@
 use super::choice::ExportChoice;
 use crate::paths::Places;
 use crate::work::worker::Task;
-use oomscope_snapshot::load::Input;
+use oomscope_snapshot::load::{Input, endings};
 use oomscope_units as units;
 use std::path::{Path, PathBuf};
-
-/// The endings of recordings' names that are not a part of the name of what is made of them.
-const ENDINGS: [&str; 6] = [".gz", ".zst", ".xz", ".pickle", ".pkl", ".html"];
 
 /// The file beside the recording.
 pub(super) fn beside(input: &Input, choice: ExportChoice, places: &Places) -> PathBuf {
@@ -30,8 +27,9 @@ pub(super) fn beside(input: &Input, choice: ExportChoice, places: &Places) -> Pa
 /// A name without the endings of recordings: `run.pickle.gz` is `run`.
 fn stem(name: &str) -> &str {
     let mut stem = name;
-    for ending in ENDINGS {
-        stem = stem.strip_suffix(ending).filter(|rest| !rest.is_empty()).unwrap_or(stem);
+    for ending in endings() {
+        let rest = stem.strip_suffix(ending).and_then(|rest| rest.strip_suffix('.'));
+        stem = rest.filter(|rest| !rest.is_empty()).unwrap_or(stem);
     }
     stem
 }

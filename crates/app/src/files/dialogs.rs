@@ -2,8 +2,8 @@
 
 use crate::command::Wanted;
 use crate::dialog_log;
-use crate::paths::EXTENSIONS;
 use eframe::egui;
+use oomscope_snapshot::load::endings;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
@@ -28,7 +28,7 @@ impl SystemDialog {
         let dialog = rfd::AsyncFileDialog::new()
             .set_title("Open memory snapshots")
             .set_directory(folder)
-            .add_filter("Memory snapshots", &EXTENSIONS)
+            .add_filter("Memory snapshots", &endings().collect::<Vec<_>>())
             .add_filter("All files", &["*"]);
         match wanted {
             Wanted::Files => self.wait(dialog.pick_files(), ctx),

@@ -1,6 +1,7 @@
 //! What a folder holds, read on a thread of its own.
 
 use crate::work::worker::Task;
+use oomscope_snapshot::load::endings;
 use oomscope_units as units;
 use std::fs::{self, DirEntry, FileType};
 use std::path::{Path, PathBuf};
@@ -9,9 +10,6 @@ use std::time::SystemTime;
 
 /// The most entries that are read of a folder: more than anyone looks through, and a few MiB of memory.
 pub(super) const MAX_ENTRIES: usize = 20_000;
-
-/// The extensions of files that open: pickles, those inside a compressed file, and pages of torch's viewer.
-pub(crate) const EXTENSIONS: [&str; 6] = ["pickle", "pkl", "gz", "zst", "xz", "html"];
 
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +99,7 @@ fn entry(found: &DirEntry) -> Option<Entry> {
 
 /// Whether a file's name is one of a snapshot.
 fn is_snapshot_name(path: &Path) -> bool {
-    path.extension().is_some_and(|found| EXTENSIONS.iter().any(|known| found.eq_ignore_ascii_case(known)))
+    path.extension().is_some_and(|found| endings().any(|known| found.eq_ignore_ascii_case(known)))
 }
 
 #[cfg(test)]

@@ -9,6 +9,5 @@ mod list;
 mod picker;
 mod places;
 
-pub(crate) use folder::EXTENSIONS;
 pub(crate) use picker::{Kinds, PathPicker};
 pub(crate) use places::Places;

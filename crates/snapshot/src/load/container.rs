@@ -9,6 +9,17 @@ use super::utf8::Utf8;
 use flate2::bufread::GzDecoder;
 use std::io::{BufReader, Cursor, Read};
 
+/// Endings of names of compressed files, without the dot.
+pub(super) const COMPRESSED: [&str; 3] = ["gz", "zst", "xz"];
+
+/// Endings of names of snapshots, without that of a compression.
+pub(super) const SNAPSHOTS: [&str; 3] = ["pickle", "pkl", "html"];
+
+/// Endings of names of files that open, those of compressions first.
+pub fn endings() -> impl Iterator<Item = &'static str> {
+    COMPRESSED.into_iter().chain(SNAPSHOTS)
+}
+
 /// Bytes at the start of a file that decide what it is. Six are enough for binary formats; pages and JSON may
 /// begin with white space, so more are read.
 const MAGIC_BYTES: usize = 512;

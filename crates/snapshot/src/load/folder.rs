@@ -1,6 +1,7 @@
 //! The snapshots of a directory, by their names.
 
 use super::FileStamp;
+use super::container::{COMPRESSED, SNAPSHOTS};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,12 +10,6 @@ const MAX_ENTRIES: usize = 20_000;
 
 /// Most snapshots, and most directories, of a listing.
 const MAX_LISTED: usize = 2_000;
-
-/// Endings of names of snapshots, after that of a compression.
-const SNAPSHOTS: [&str; 3] = [".pickle", ".pkl", ".html"];
-
-/// Endings of names of compressed files.
-const COMPRESSED: [&str; 3] = [".gz", ".zst", ".xz"];
 
 /// A file that may be a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,8 +75,11 @@ impl FolderListing {
 /// Whether a file of this name is likely to be a snapshot.
 fn is_snapshot_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let plain = COMPRESSED.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
-    !name.starts_with('.') && SNAPSHOTS.iter().any(|ending| plain.ends_with(ending))
+    let ends_in = |name: &str, endings: &[&str]| {
+        name.rsplit_once('.').filter(|(_, ending)| endings.contains(ending)).map(|(stem, _)| stem.len())
+    };
+    let plain = ends_in(&name, &COMPRESSED).map_or(&*name, |stem| &name[..stem]);
+    !name.starts_with('.') && ends_in(plain, &SNAPSHOTS).is_some()
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ mod stamp;
 mod utf8;
 
 pub use crate::{Outline, Seen, SeenSegments};
+pub use container::endings;
 pub use error::LoadError;
 pub use error::panic_text;
 pub use folder::{FolderEntry, FolderListing};

@@ -63,29 +63,45 @@ impl<W: Write> Output<'_, W> {
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
         let snapshot = self.part.snapshot;
+        // Whatever is added has to be written here.
+        let &Event {
+            action,
+            addr,
+            size,
+            time_us,
+            stream,
+            stack,
+            pool,
+            compile_context,
+            user_metadata,
+            internal_metadata,
+            category,
+            forward_stack,
+            device_free,
+        } = event;
         self.dict(|out| {
             out.key(Key::Action)?;
-            match snapshot.actions.other(event.action) {
+            match snapshot.actions.other(action) {
                 // Of a version that is not known yet, it may be anything.
                 Some(name) => out.recorded(TextKind::Function, name)?,
-                None => out.text(snapshot.actions.name(event.action, &snapshot.strings).as_bytes())?,
+                None => out.text(snapshot.actions.name(action, &snapshot.strings).as_bytes())?,
             }
-            out.address_field(Key::Addr, event.addr)?;
-            out.int_field(Key::DeviceFree, event.device_free)?;
-            out.int_field(Key::Size, Some(event.size))?;
-            out.int_field(Key::Stream, event.stream)?;
-            out.int_field(Key::TimeUs, event.time_us)?;
-            out.text_field(Key::CompileContext, TextKind::CompileContext, event.compile_context)?;
-            out.text_field(Key::UserMetadata, TextKind::Metadata, event.user_metadata)?;
-            out.text_field(Key::InternalMetadata, TextKind::Metadata, event.internal_metadata)?;
-            out.pool_field(Key::PoolId, event.pool)?;
-            out.text_field(Key::Category, TextKind::Category, event.category)?;
-            if event.forward_stack != StackId::EMPTY {
+            out.address_field(Key::Addr, addr)?;
+            out.int_field(Key::DeviceFree, device_free)?;
+            out.int_field(Key::Size, Some(size))?;
+            out.int_field(Key::Stream, stream)?;
+            out.int_field(Key::TimeUs, time_us)?;
+            out.text_field(Key::CompileContext, TextKind::CompileContext, compile_context)?;
+            out.text_field(Key::UserMetadata, TextKind::Metadata, user_metadata)?;
+            out.text_field(Key::InternalMetadata, TextKind::Metadata, internal_metadata)?;
+            out.pool_field(Key::PoolId, pool)?;
+            out.text_field(Key::Category, TextKind::Category, category)?;
+            if forward_stack != StackId::EMPTY {
                 out.key(Key::ForwardFrames)?;
-                out.trace(event.forward_stack)?;
+                out.trace(forward_stack)?;
             }
             out.key(Key::Frames)?;
-            out.stack(event.stack)
+            out.stack(stack)
         })
     }
 
