@@ -7,7 +7,7 @@ use oomscope_model::AllocId;
 use oomscope_simulator::Program;
 
 /// `sdpa`, where attention is written out.
-pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+pub(crate) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     let all = scene.workload().attention();
     if all.is_empty() {
         return None;

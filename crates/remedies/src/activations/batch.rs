@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// `half-batch`, `quarter-batch`, `eighth-batch` and, down to single samples, the degrees of `micro-batch`: where a recording shows
 /// training, or calls of a model and nothing else.
-pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
+pub(crate) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let of_batch: Vec<AllocId> = scene.run.recording.ids().filter(|&id| is_of_batch(scene, id)).collect();
     if of_batch.is_empty() {
         return Vec::new();

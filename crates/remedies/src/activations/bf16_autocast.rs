@@ -52,7 +52,7 @@ impl Changes {
 }
 
 /// `bf16-autocast`, where stacks show training.
-pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+pub(crate) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     let has_stacks = !scene.run.recording.snapshot().frames.is_empty();
     if !has_stacks || !scene.computation().has_backward() {
         return None;

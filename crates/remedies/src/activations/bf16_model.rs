@@ -11,7 +11,7 @@ use oomscope_program::Loss;
 use oomscope_simulator::{Point, Program, Row};
 
 /// `bf16-model`, where a recording shows training, or numbers of four bytes.
-pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+pub(crate) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     let workload = scene.workload();
     let types = workload.number_types();
     // What only computes results is mostly in numbers of two bytes already.

@@ -54,7 +54,7 @@ type Blocks = Vec<Vec<Block>>;
 
 /// `checkpoint-all`, `checkpoint-half`, `checkpoint-largest`, `checkpoint-policy` and each degree of `checkpoint-some`, where stacks show repeated blocks in
 /// training.
-pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
+pub(crate) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let passes = scene.computation().spans.passes();
     let mut blocks: Blocks = passes.map(|pass| find(scene, pass)).collect();
     let with_graph = scene.computation().spans.calls().filter(|events| keeps_graph(scene, events));

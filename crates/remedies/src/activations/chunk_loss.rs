@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 const CHUNKS: f64 = 8.0;
 
 /// `chunk-loss`, where logits are larger than what else a pass keeps.
-pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+pub(crate) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     let losses = scene.workload().losses();
     if losses.is_empty() {
         return None;

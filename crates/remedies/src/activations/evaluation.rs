@@ -9,7 +9,7 @@ use oomscope_simulator::{Point, Program};
 use std::ops::Range;
 
 /// `eval-no-grad`, where an evaluation keeps a graph.
-pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+pub(crate) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     let calls = scene.computation().spans.calls();
     let with_graph = calls.filter(|events| keeps_graph(scene, events));
     let ends: Vec<(AllocId, Point)> = with_graph.flat_map(|events| without_graph(scene, events)).collect();

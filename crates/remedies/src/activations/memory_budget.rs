@@ -11,7 +11,7 @@ use oomscope_model::AllocId;
 const BUDGET: f64 = 0.5;
 
 /// `memory-budget`, where compiled code keeps something for a backward that is compiled with it.
-pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+pub(crate) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     // Frames are asked last, since a file may have many.
     if !has_backward_that_lets_go(scene) {
         return None;

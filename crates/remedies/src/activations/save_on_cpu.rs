@@ -13,7 +13,7 @@ use oomscope_simulator::{Point, Program};
 
 /// `save-on-cpu`, where stacks show how long the program itself holds what its forward makes. What compiled code keeps for a whole
 /// graph comes back at once, and what is on the host already is not there to be moved.
-pub(super) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
+pub(crate) fn offer<'a>(scene: &'a Scene<'_>) -> Option<Offer<'a>> {
     let passes = || scene.computation().spans.passes();
     // Frames are asked last, since a file may have many.
     if scene.run.recording.snapshot().frames.is_empty()

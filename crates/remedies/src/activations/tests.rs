@@ -1,8 +1,8 @@
 //! Remedies for activations, on a small program whose peaks can be added up by hand.
 
-use super::*;
 use crate::outcome::Prediction;
 use crate::predict::predict;
+use crate::scene::Scene;
 use crate::wanted::Wanted;
 use oomscope_analysis::{Attribution, UserRules};
 use oomscope_fixtures::programs::{BACKWARD, DATA, LOAD, LOSS, Program, STATE, ZERO_GRAD};
