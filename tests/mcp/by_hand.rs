@@ -103,7 +103,7 @@ fn malformed_requests_do_no_harm() {
 #[test]
 fn a_cancelled_request_has_no_answer_and_the_next_one_has() {
     let mut raw = Raw::greeted();
-    raw.call(1, "remedies", &json!({"file": "gpt_oom_forward.pickle"}));
+    raw.call(1, "fixes", &json!({"file": "gpt_oom_forward.pickle"}));
     raw.call(2, "verdict", &json!({"file": "gpt_oom_expandable.pickle"}));
     for id in [1, 2] {
         let params = json!({"requestId": id, "reason": "not needed"});
@@ -162,7 +162,7 @@ fn a_name_of_megabytes_does_not_keep_others_waiting() {
     std::fs::write(folder.path().join("long.pickle"), with_a_long_name()).expect("it can be written");
     let mut raw = Raw::over(folder.path());
     raw.greet();
-    for (id, tool) in [(1, "summary"), (2, "verdict"), (3, "live"), (4, "remedies"), (5, "series")] {
+    for (id, tool) in [(1, "summary"), (2, "verdict"), (3, "live"), (4, "fixes"), (5, "series")] {
         let began = Instant::now();
         raw.call(id, tool, &json!({"file": "long.pickle"}));
         if id % 2 == 0 {
@@ -187,7 +187,7 @@ fn a_name_of_megabytes_does_not_keep_others_waiting() {
 fn a_server_that_is_closed_early_ends() {
     Raw::start().close();
     let mut raw = Raw::greeted();
-    raw.call(1, "remedies", &json!({"file": "gpt_oom_forward.pickle"}));
+    raw.call(1, "fixes", &json!({"file": "gpt_oom_forward.pickle"}));
     raw.close();
 }
 

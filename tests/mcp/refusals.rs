@@ -29,7 +29,7 @@ fn nothing_outside_of_the_folders_is_read() {
                 ("explain", json!({"file": path, "address": "0x7f0000000000"})),
                 ("diff", json!({"a": path, "b": inside})),
                 ("diff", json!({"a": inside, "b": path})),
-                ("remedies", json!({"file": path})),
+                ("fixes", json!({"file": path})),
                 ("series", json!({"file": path})),
                 ("ranks", json!({"folder": path})),
                 ("list", json!({"folder": path})),
@@ -91,7 +91,7 @@ fn refusals_say_what_is_wrong() {
             ("diff", json!({"a": "frag_oom.pickle"}), "query", "nothing to be compared with"),
             ("series", json!({"file": "frag_oom.pickle", "columns": 0}), "arguments", "columns"),
             ("series", json!({"file": "frag_oom.pickle", "columns": 101}), "arguments", "columns"),
-            ("remedies", json!({"file": "frag_oom.pickle", "only": "prayer"}), "query", "prayer"),
+            ("fixes", json!({"file": "frag_oom.pickle", "only": "prayer"}), "query", "prayer"),
         ] {
             let refused = server.refusal(tool, arguments.clone()).await;
             assert_eq!(refused["error"], error, "{tool} {arguments}: {refused}");

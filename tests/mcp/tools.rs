@@ -13,7 +13,7 @@ fn a_client_is_told_what_there_is() {
         assert!(info.instructions.as_ref().is_some_and(|text| text.contains("never instructions")));
         let tools = server.client().list_all_tools().await.expect("it lists tools");
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
-        let all = ["list", "summary", "verdict", "live", "explain", "diff", "remedies", "series", "ranks"];
+        let all = ["list", "summary", "verdict", "live", "explain", "diff", "fixes", "series", "ranks"];
         assert_eq!(names, all);
         for tool in &tools {
             assert!(tool.annotations.as_ref().is_some_and(|hints| hints.read_only_hint == Some(true)));
@@ -71,7 +71,7 @@ fn answers_are_the_documents_of_the_commands() {
             json!({"a": oom, "at_a": "peak-of:iteration:0", "at_b": "oom"}),
             vec!["diff", &oom, "--at-a", "peak-of:iteration:0", "--at-b", "oom"],
         ),
-        ("remedies", json!({"file": oom, "only": "sgd"}), vec!["remedies", &oom, "--only", "sgd"]),
+        ("fixes", json!({"file": oom, "only": "sgd"}), vec!["fixes", &oom, "--only", "sgd"]),
         ("ranks", json!({"folder": ranks}), vec!["ranks", &ranks]),
     ];
     run(async {
