@@ -55,6 +55,8 @@ pub struct InTurn<'a, K: PieceSink> {
     next: usize,
     /// Pieces that were handed over.
     pub handed_over: usize,
+    /// The most of them; then the whole goes on alone.
+    pub at_most: usize,
     begin: u64,
 }
 
@@ -63,7 +65,19 @@ impl<'a, K: PieceSink> InTurn<'a, K> {
     pub fn new(source: Bytes<'a>, piece_bytes: u64, decoders: usize) -> Self {
         let decoders = (0..decoders).map(|_| None).collect();
         let (fork, hints, spent) = (None, Vec::new(), None);
-        Self { source, piece_bytes, decoders, fork, hints, spent, made: 0, next: 0, handed_over: 0, begin: 0 }
+        Self {
+            source,
+            piece_bytes,
+            decoders,
+            fork,
+            hints,
+            spent,
+            made: 0,
+            next: 0,
+            handed_over: 0,
+            at_most: usize::MAX,
+            begin: 0,
+        }
     }
 }
 
@@ -76,7 +90,7 @@ impl<K: PieceSink> Pieces<K> for InTurn<'_, K> {
         loop {
             let fork = self.fork.as_mut()?;
             let from = self.begin + self.next as u64 * self.piece_bytes;
-            if self.source.pickle.len() as u64 <= from {
+            if self.source.pickle.len() as u64 <= from || self.at_most <= self.handed_over {
                 return None;
             }
             let turn = self.next % self.decoders.len();

@@ -24,10 +24,21 @@ pub struct Agreement {
 /// # Errors
 /// The first difference, in words.
 pub fn compare(bytes: &[u8], piece_bytes: u64, chunk_bytes: usize) -> Result<Agreement, String> {
+    compare_up_to(bytes, piece_bytes, chunk_bytes, usize::MAX)
+}
+
+/// As [`compare`], with so many pieces at most; what follows them is decoded alone.
+pub(crate) fn compare_up_to(
+    bytes: &[u8],
+    piece_bytes: u64,
+    chunk_bytes: usize,
+    at_most: usize,
+) -> Result<Agreement, String> {
     let expected = whole(bytes);
     let mut builder = Builder::default();
     let source = Bytes { pickle: bytes, at: 0, chunk_size: chunk_bytes };
     let mut pieces = InTurn::new(source, piece_bytes, 3);
+    pieces.at_most = at_most;
     let decoded = decode_in_pieces(source, &mut builder, None, &mut pieces);
     let is_again = matches!(decoded, Err(DecodeError { kind: ErrorKind::NotAlone, .. }));
     if !is_again {

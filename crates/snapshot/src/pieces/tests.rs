@@ -1,6 +1,6 @@
 //! Whatever the pieces, the snapshot is the one that is decoded as a whole.
 
-use super::differential::{Agreement, compare};
+use super::differential::{Agreement, compare, compare_up_to};
 use std::io::Read as _;
 use std::path::Path;
 
@@ -39,6 +39,19 @@ fn samples_are_the_same_in_pieces_of_any_size() {
         in_pieces += usize::from(10 < found[0].pieces);
     }
     assert!(20 <= in_pieces, "only {in_pieces} samples have pieces");
+}
+
+/// As where pieces turn out to be slower than one thread.
+#[test]
+fn what_follows_the_last_of_few_pieces_is_decoded_alone() {
+    let mut ended = 0;
+    for (name, bytes) in pickles("sample_snapshots") {
+        let found =
+            compare_up_to(&bytes, 1_100, 5_000, 3).unwrap_or_else(|why| panic!("{name}: {why:.2000}"));
+        assert!(!found.is_again && found.is_sound, "{name}: a piece was wrong");
+        ended += usize::from(found.pieces == 3);
+    }
+    assert!(20 <= ended, "only {ended} samples have more pieces");
 }
 
 #[test]
