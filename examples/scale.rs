@@ -175,7 +175,7 @@ fn write_segments<W: Write>(pickle: &mut Pickle<W>, recording: &Recording) -> Re
         pickle.begin_dict();
         pickle.int("device", 0)?;
         pickle.int("address", segment.addr.cast_signed())?;
-        pickle.int("total_size", segment.size)?;
+        pickle.int("total_size", segment.size.0)?;
         pickle.int("stream", segment.stream.unwrap_or(0))?;
         pickle.key("segment_type")?;
         pickle.str(&segment.kind.map(|id| snapshot.strings.whole(id)).unwrap_or_default())?;
@@ -187,8 +187,8 @@ fn write_segments<W: Write>(pickle: &mut Pickle<W>, recording: &Recording) -> Re
         for block in recording.segments.blocks_of(segment) {
             pickle.begin_dict();
             pickle.int("address", block.addr.cast_signed())?;
-            pickle.int("size", block.size)?;
-            pickle.int("requested_size", block.requested)?;
+            pickle.int("size", block.size.0)?;
+            pickle.int("requested_size", block.requested.0)?;
             pickle.key("state")?;
             pickle.str(match block.state {
                 oomscope_model::BlockState::Allocated => "active_allocated",
@@ -225,10 +225,10 @@ impl<W: Write> Trace<'_, W> {
         pickle.key("action")?;
         pickle.str(&self.snapshot.actions.name(event.action, &self.snapshot.strings))?;
         match (event.action, event.device_free) {
-            (Action::Oom, Some(free)) => pickle.int("device_free", free)?,
+            (Action::Oom, Some(free)) => pickle.int("device_free", free.0)?,
             _ => pickle.int("addr", event.addr.unwrap_or(0).cast_signed())?,
         }
-        pickle.int("size", event.size)?;
+        pickle.int("size", event.size.0)?;
         pickle.int("stream", event.stream.unwrap_or(0))?;
         if let Some(time_us) = event.time_us {
             pickle.int("time_us", time_us + shift_us)?;

@@ -8,7 +8,7 @@ use oomscope_draw::picture::{Selected, view_of};
 use oomscope_draw::segment_map::MapLook;
 use oomscope_draw::{Axis, BandColors, ColorBy, Coloring, Future, Palette};
 use oomscope_export::{Filtered, Format, PictureKind, PictureSpec, StacksView};
-use oomscope_model::{Moment, Recording};
+use oomscope_model::{Bytes, Moment, Recording};
 use std::sync::Arc;
 
 const KINDS: [PictureKind; 6] = [
@@ -57,7 +57,7 @@ fn spec(kind: PictureKind, choices: &mut Choices<'_>, recording: &Recording) -> 
     });
     let measure = if after < until { Measure::Allocated { after, until } } else { Measure::Live { at } };
     let direction = if after < at { Direction::CalleesFirst } else { Direction::CallersFirst };
-    let future = Future { requested: vec![i64::from(last), i64::MAX, 0] };
+    let future = Future { requested: vec![Bytes(last.into()), Bytes::MAX, Bytes::ZERO] };
     PictureSpec {
         recording: recording.clone(),
         name: "fuzz".to_owned(),

@@ -6,7 +6,7 @@ use oomscope_analysis::{Attribution, UserRules, module_table};
 use oomscope_diagnosis::{DiagnosisRequest, OomMessage, diagnose};
 use oomscope_draw::Future;
 use oomscope_export::{PageSubject, page_colors, report_parts};
-use oomscope_model::Recording;
+use oomscope_model::{Bytes, Recording};
 use oomscope_remedies::predict_all;
 use oomscope_report::{
     Document, ReportInput, TextDetail, report_html, report_json, report_markdown, report_text,
@@ -17,7 +17,7 @@ pub(crate) fn body(bytes: &[u8]) {
     let choices = &mut Choices::new(bytes);
     let is_whole_page = choices.once_in(64);
     let redacted = choices.once_in(2);
-    let device_memory = choices.once_in(4).then(|| choices.size());
+    let device_memory = choices.once_in(4).then(|| Bytes(choices.size()));
     let message = choices.once_in(8).then(|| format!("Tried to allocate {}", choices.text()));
     let message = message.and_then(|text| OomMessage::parse(&text));
     let snapshot = made_up::snapshot(choices);

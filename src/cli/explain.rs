@@ -6,7 +6,7 @@ use super::select::{Opened, Selected, Source, Target, no_moment};
 use clap::Args;
 use oomscope_analysis::Attribution;
 use oomscope_diagnosis::{DiagnosisRequest, diagnose};
-use oomscope_model::{AllocId, EventIx, Recording, Timeline};
+use oomscope_model::{AllocId, Bytes, EventIx, Recording, Timeline};
 use oomscope_report as report;
 use oomscope_report::Explanation;
 use oomscope_units as units;
@@ -155,7 +155,7 @@ fn made_by(timeline: &Timeline, event: i64, addr: u64) -> Option<AllocId> {
 /// True if an address is in an allocation's memory. An empty allocation has the address of its first byte.
 fn holds(timeline: &Timeline, id: AllocId, addr: u64) -> bool {
     let start = timeline.addr(id);
-    let size = timeline.size(id).max(1).unsigned_abs();
+    let size = timeline.size(id).max(Bytes(1)).unsigned_abs();
     addr.checked_sub(start).is_some_and(|offset| offset < size)
 }
 

@@ -5,6 +5,7 @@ use super::out_of_proportion::OutOfProportion;
 use super::output::Output;
 use super::select::{Opened, parse_bytes};
 use clap::Args;
+use oomscope_model::Bytes;
 use oomscope_snapshot::load::FileStamp;
 use std::io::{self, Write};
 
@@ -18,7 +19,7 @@ const BYTES_PER_STORED_BYTE: u64 = 1000;
 pub(super) struct MaxOutput {
     /// Bytes that may be written, such as 100GiB. Else it is 1 GiB and 1,000 bytes for each byte of the file as it is stored
     #[arg(id = "max-output", long = "max-output", value_name = "SIZE", value_parser = parse_bytes)]
-    bytes: Option<i64>,
+    bytes: Option<Bytes>,
 }
 
 /// What is left to be written.
@@ -35,7 +36,7 @@ impl MaxOutput {
         let stored =
             FileStamp::of(recording.file).map_or(recording.snapshot.pickle_bytes, |file| file.bytes());
         let of_file = BASE_BYTES.saturating_add(stored.saturating_mul(BYTES_PER_STORED_BYTE));
-        let limit = self.bytes.map_or(of_file, |bytes| bytes.max(0).unsigned_abs());
+        let limit = self.bytes.map_or(of_file, |bytes| bytes.as_u64());
         Budget { limit, left: limit }
     }
 }

@@ -6,7 +6,7 @@ use super::select::{Capacity, OneDevice, Opened, Source, matches, parse_bytes, p
 use clap::Args;
 use oomscope_analysis::filter::{Filter, Prepared};
 use oomscope_analysis::{EventSet, UserRules};
-use oomscope_model::{DeviceId, EventIx, Moment, Recording};
+use oomscope_model::{Bytes, DeviceId, EventIx, Moment, Recording};
 use oomscope_program::projection::Projection;
 use oomscope_report as report;
 use oomscope_report::Simulation;
@@ -42,7 +42,7 @@ pub(super) struct SimulateArgs {
     capacity: Capacity,
     /// Total memory of the device, for settings that are fractions of it. The capacity if not given
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
-    device_memory: Option<i64>,
+    device_memory: Option<Bytes>,
     /// Try the useful settings and recommend the smallest change with which everything fits
     #[arg(long)]
     sweep: bool,
@@ -135,7 +135,7 @@ fn device(args: &SimulateArgs, subject: &Subject) -> Device {
     }
 }
 
-fn positive(bytes: Option<i64>) -> Option<u64> {
+fn positive(bytes: Option<Bytes>) -> Option<u64> {
     bytes.and_then(|bytes| u64::try_from(bytes).ok())
 }
 

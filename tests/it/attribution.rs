@@ -79,10 +79,10 @@ fn judge(
         let Some(wanted) = labels[&key].as_str() else { continue };
         let given = given(id);
         let others = also[&key].as_array().is_some_and(|others| others.iter().any(|other| other == given));
-        total += allocation.size;
-        right += if wanted == given || others { allocation.size } else { 0 };
+        total += allocation.size.0;
+        right += if wanted == given || others { allocation.size.0 } else { 0 };
         let wanted = if others { given } else { wanted };
-        *confusion.entry((wanted.to_owned(), given)).or_default() += allocation.size;
+        *confusion.entry((wanted.to_owned(), given)).or_default() += allocation.size.0;
     }
     (right, total, confusion)
 }
@@ -241,7 +241,7 @@ fn rules_come_before_everything_else() {
     let end = Moment(recording.events.len() as u32);
     let total = |rules: &UserRules, wanted: Category| {
         let found = Attribution::of(&recording, rules).categories.bytes_at(&recording, end);
-        found.iter().find(|row| row.category == wanted).map_or(0, |row| row.bytes)
+        found.iter().find(|row| row.category == wanted).map_or(0, |row| row.bytes.0)
     };
     assert_eq!(total(&UserRules::default(), Category::Comm), 0);
     assert_eq!(total(&rules, Category::Comm), total(&UserRules::default(), Category::KvCache));

@@ -240,7 +240,7 @@ fn active_bytes(name: &str) -> Vec<i64> {
     let snapshot = load(&Input::File(sample(name)), &Progress::default()).expect("the sample loads");
     let timeline = &snapshot.timelines[0];
     let moments = (0..timeline.moments() as u32).map(oomscope_model::Moment);
-    moments.map(|moment| timeline.active.at(moment)).collect()
+    moments.map(|moment| timeline.active.at(moment).0).collect()
 }
 
 #[test]

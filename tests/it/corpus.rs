@@ -93,7 +93,7 @@ fn judge(pickle: &Path) -> Judged {
             let key = format!("{:#x}", recording.lifetimes.addr(id, &recording.events));
             let Some(wanted) = truth["labels"][device][&key].as_str() else { continue };
             let also = truth["labels_also"][device][&key].as_array();
-            let (given, size) = (found.get(id).key(), recording.lifetimes.size(id, &recording.events));
+            let (given, size) = (found.get(id).key(), recording.lifetimes.size(id, &recording.events).0);
             if given == wanted || also.is_some_and(|also| also.iter().any(|other| other == given)) {
                 out.right += size;
             } else if given == "unknown" {

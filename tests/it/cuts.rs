@@ -6,7 +6,8 @@ use oomscope_analysis::segment_state::Contradictions;
 use oomscope_analysis::{Attribution, SegmentIndex, UserRules};
 use oomscope_export::cut::{CutOptions, DeviceRange, Lost, cut};
 use oomscope_model::{
-    AllocId, Anchor, Anomaly, Event, EventIx, FrameId, Moment, Recording, Snapshot, StackId, StrId, Timeline,
+    AllocId, Anchor, Anomaly, Bytes, Event, EventIx, FrameId, Moment, Recording, Snapshot, StackId, StrId,
+    Timeline,
 };
 use oomscope_snapshot::load::{Input, Progress, load};
 use std::collections::BTreeMap;
@@ -89,7 +90,7 @@ fn event(recording: &Recording, at: u32) -> impl PartialEq + std::fmt::Debug + u
 }
 
 /// Address, size and state of what is live at a moment.
-fn live(timeline: &Timeline, moment: Moment) -> BTreeMap<u64, (i64, bool)> {
+fn live(timeline: &Timeline, moment: Moment) -> BTreeMap<u64, (Bytes, bool)> {
     let lifetimes = &timeline.lifetimes;
     let row = |id: AllocId| {
         let awaits = timeline.allocation(id).is_awaiting_at(moment);

@@ -368,7 +368,7 @@ fn live_in_trace(snapshot: &Snapshot) -> i64 {
             _ => {}
         }
     }
-    live.values().sum()
+    live.values().map(|size| size.0).sum()
 }
 
 /// A file whose trace stands before its segments, as sorted keys put it.

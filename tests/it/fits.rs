@@ -3,7 +3,7 @@
 
 use crate::support::{json, pickles_in, root, sample, shared, skipped};
 use oomscope_analysis::{Attribution, UserRules};
-use oomscope_model::{DeviceId, Moment, Recording, Timeline};
+use oomscope_model::{Bytes, DeviceId, Moment, Recording, Timeline};
 use oomscope_program::projection::Projection;
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::{Predictions, Scene, Wanted, predict};
@@ -45,8 +45,8 @@ fn check_all(check: impl Fn(&Path, &Recording) -> Vec<String> + Sync) {
 
 /// Capacities around all that decides, in order.
 fn capacities(subject: &Subject, timeline: &Timeline) -> Vec<u64> {
-    let peak = timeline.reserved.peak().1.max(0).unsigned_abs();
-    let first = timeline.reserved.at(Moment::START).max(0).unsigned_abs();
+    let peak = timeline.reserved.peak().1.as_u64();
+    let first = timeline.reserved.at(Moment::START).as_u64();
     let mut all = [2, 4, 6, 7, 10].map(|eighths| peak / 8 * eighths).to_vec();
     all.extend([first.saturating_sub(1), first, peak]);
     if timeline.events.len() < SEARCHED_EVENTS {
@@ -59,7 +59,7 @@ fn capacities(subject: &Subject, timeline: &Timeline) -> Vec<u64> {
 }
 
 fn on(capacity: u64, subject: &Subject) -> Device {
-    subject.device().with_capacity(i64::try_from(capacity).ok())
+    subject.device().with_capacity(i64::try_from(capacity).ok().map(Bytes))
 }
 
 fn problem_of(outcome: &Outcome, capacity: u64) -> Option<&'static str> {
@@ -100,7 +100,7 @@ fn remedies_and_simulations_agree_on_what_fits() {
     check_all(|path, recording| {
         let subject = Subject::new(recording);
         let attribution = Attribution::of(recording, &UserRules::default());
-        let peak = recording.reserved.peak().1.max(0).unsigned_abs();
+        let peak = recording.reserved.peak().1.as_u64();
         let capacities = [peak / 2, peak, peak * 2].into_iter().filter(|&bytes| 0 < bytes);
         let at = |capacity| of_both(recording, &subject, &attribution, capacity);
         let problems = capacities.filter_map(|capacity| Some((capacity, at(capacity)?)));
@@ -120,7 +120,7 @@ fn of_both(
     let wanted: Vec<Wanted> = wanted.iter().map(|id| Wanted::parse(id).expect("it is known")).collect();
     let workload = Workload::of(Run { recording, attribution });
     let found: Predictions =
-        Scene::with_whole_step(&workload, subject, i64::try_from(capacity).ok(), |scene| {
+        Scene::with_whole_step(&workload, subject, i64::try_from(capacity).ok().map(Bytes), |scene| {
             predict(scene, &wanted.into(), &|_, _| true)
         });
     let whole = Projection::of(&workload.computation).ok().map(|projection| projection.requests(subject));
@@ -130,7 +130,7 @@ fn of_both(
     let recorded = subject.simulate(subject.recorded_settings(), &device);
     let simulated = subject.simulate(&changed, &device);
     // Of what does not fit, remedies know how much is missing to the end of the step, a simulation how much to go on.
-    let is_same = |(fits, margin): (Option<bool>, Option<i64>), outcome: &Outcome| {
+    let is_same = |(fits, margin): (Option<bool>, Option<Bytes>), outcome: &Outcome| {
         fits == Some(outcome.fits())
             && if outcome.fits() {
                 margin == outcome.margin_bytes()
@@ -148,7 +148,7 @@ fn of_both(
         }
         let spare = found.capacity.map(|capacity| margin_bytes(capacity, remedy.figures.peak_reserved));
         let fits = remedy.fits == Some(true);
-        if fits != (Some(0) <= remedy.margin) || fits && remedy.margin != spare {
+        if fits != (Some(Bytes::ZERO) <= remedy.margin) || fits && remedy.margin != spare {
             return Some(format!("{} has other bytes to spare than the capacity leaves", remedy.id));
         }
     }

@@ -7,7 +7,8 @@ use crate::support::{load_bytes, root, run_with_input, sample};
 use base64::Engine as _;
 use oomscope_analysis::{DeviceStats, device_stats};
 use oomscope_model::{
-    Action, Anchor, BlockState, DeviceId, EventIx, Moment, PoolKey, Recording, Snapshot, StackId, Timeline,
+    Action, Anchor, BlockState, Bytes, DeviceId, EventIx, Moment, PoolKey, Recording, Snapshot, StackId,
+    Timeline,
 };
 use serde_pickle::Value;
 use std::io::Write as _;
@@ -157,8 +158,8 @@ fn a_bare_list_of_segments_is_a_state() {
     let blocks = [block("active_allocated", BASE, MIB, 1000), block("inactive", BASE + 0x10_0000, MIB, 0)];
     let snapshot = load_value(&list([segment(0, BASE, 2 * MIB, blocks)]));
     let figures = &stats(&snapshot)[0];
-    assert_eq!((figures.events, figures.r#final.reserved, figures.r#final.active), (0, 2 * MIB, 1000));
-    assert_eq!((figures.peak.active, figures.peak.active_index), (1000, -1));
+    assert_eq!((figures.events, figures.r#final.reserved.0, figures.r#final.active.0), (0, 2 * MIB, 1000));
+    assert_eq!((figures.peak.active.0, figures.peak.active_index), (1000, -1));
     assert!(load_value(&list([])).timelines.is_empty());
 }
 
@@ -171,7 +172,7 @@ fn every_protocol_reads_the_same() {
     assert_eq!(figures[0].peak.active, 9000);
     assert_eq!(figures[0].initial.active, 4000);
     assert_eq!(figures[1].peak.top[0].addr, (1 << 63) + 4096);
-    assert_eq!(figures[0].oom[0].device_free, Some(12345));
+    assert_eq!(figures[0].oom[0].device_free, Some(Bytes(12345)));
     for protocol in 0..6 {
         let snapshot = read(protocol);
         assert_eq!(stats(&snapshot), figures, "protocol {protocol}");
@@ -239,15 +240,15 @@ fn legacy_blocks_carry_their_history() {
     let segment = without(&segment(0, BASE, 3 * MIB, blocks), &["is_expandable", "frames"]);
     let snapshot = load_value(&list([segment]));
     let blocks = &only(&snapshot).segments.blocks;
-    let read: Vec<_> = blocks.iter().map(|b| (b.addr, b.size, b.state)).collect();
+    let read: Vec<_> = blocks.iter().map(|b| (b.addr, b.size.0, b.state)).collect();
     let expected = [BlockState::Allocated, BlockState::Inactive, BlockState::AwaitingFree];
     let addresses = [BASE, BASE + 0x10_0000, BASE + 0x20_0000];
     assert_eq!(read, [0, 1, 2].map(|i| (addresses[i], MIB, expected[i])));
-    assert_eq!((blocks[0].requested, blocks[2].requested), (777, 999));
+    assert_eq!((blocks[0].requested.0, blocks[2].requested.0), (777, 999));
     assert_eq!(stack(&snapshot, blocks[0].stack), [("old.py".to_owned(), 3, "f".to_owned())]);
     let figures = &stats(&snapshot)[0].r#final;
     assert_eq!(
-        (figures.active, figures.active_rounded, figures.allocated_rounded),
+        (figures.active.0, figures.active_rounded.0, figures.allocated_rounded.0),
         (777 + 999, 2 * MIB, MIB)
     );
 }
@@ -298,7 +299,7 @@ fn host_memory_is_one_more_device() {
         );
         let timeline = &snapshot.timelines[0];
         assert_eq!(
-            (timeline.events.len(), timeline.active.at(Moment(1)), timeline.reserved.at(Moment(1))),
+            (timeline.events.len(), timeline.active.at(Moment(1)).0, timeline.reserved.at(Moment(1)).0),
             (1, 9, MIB)
         );
     }
@@ -330,7 +331,7 @@ fn unknown_keys_are_kept_by_name_and_counted() {
         ("snapshot", "rank", 1),
     ];
     assert_eq!(found, expected);
-    assert_eq!((only(&snapshot).active.at(Moment(1)), &snapshot.damage), (5, &None));
+    assert_eq!((only(&snapshot).active.at(Moment(1)).0, &snapshot.damage), (5, &None));
 }
 
 /// A frame of generated code with what the compiler knows of it.
@@ -435,8 +436,11 @@ fn an_oom_says_what_was_free() {
     };
     let trace = list([oom(&[("device_free", 42)]), oom(&[("addr", 43)]), oom(&[])]);
     let snapshot = load_value(&snapshot([], [trace]));
-    let free: Vec<_> =
-        only(&snapshot).ooms.iter().map(|oom| (oom.event.0, oom.requested, oom.device_free)).collect();
+    let free: Vec<_> = only(&snapshot)
+        .ooms
+        .iter()
+        .map(|oom| (oom.event.0, oom.requested.0, oom.device_free.map(|free| free.0)))
+        .collect();
     assert_eq!(free, [(0, 1000, Some(42)), (1, 1000, Some(43)), (2, 1000, None)]);
 }
 
@@ -469,7 +473,7 @@ fn values_of_an_unexpected_type_are_reported_and_left_out() {
     assert_eq!(snapshot.issues.iter().map(|issue| issue.count).sum::<u64>(), 4, "{:?}", snapshot.issues);
     let timeline = only(&snapshot);
     assert_eq!(
-        (timeline.events.len(), timeline.events.size(EventIx(1)), timeline.events.stream(EventIx(1))),
+        (timeline.events.len(), timeline.events.size(EventIx(1)).0, timeline.events.stream(EventIx(1))),
         (3, 0, None)
     );
     let last = timeline.events.get(EventIx(2));
@@ -507,5 +511,5 @@ fn a_device_with_events_and_no_segments_is_followed_forwards() {
     assert_eq!(anchors, [Anchor::EndState, Anchor::TraceOnly, Anchor::EndState]);
     let second = &found.timelines[1];
     assert_eq!(second.active.at(Moment(second.events.len() as u32)), 4096);
-    assert_eq!((second.active.peak().1, second.initial_live_blocks), (5120, 0));
+    assert_eq!((second.active.peak().1.0, second.initial_live_blocks), (5120, 0));
 }

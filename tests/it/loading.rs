@@ -4,7 +4,7 @@
 use crate::pickles::{event, frame, int, list, pickle, snapshot, text, with};
 use crate::support::{root, sample};
 use oomscope_analysis::{DeviceStats, device_stats};
-use oomscope_model::{EventIx, Moment, Recording, Snapshot};
+use oomscope_model::{Bytes, EventIx, Moment, Recording, Snapshot};
 use oomscope_snapshot::load::{Input, LoadError, LoadJob, Progress, load, load_from};
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -93,7 +93,7 @@ fn a_file_of_many_pieces_is_read_event_by_event() {
     for i in 0..EVENTS {
         let event = timeline.events.get(EventIx(i as u32));
         let length = i * 7 % 310;
-        assert_eq!((event.size, event.time_us), (i as i64 * 1000, Some(1_700_000_000_000_000 + i as i64)));
+        assert_eq!((event.size.0, event.time_us), (i as i64 * 1000, Some(1_700_000_000_000_000 + i as i64)));
         assert_eq!(event.addr, Some(0x7f00_0000_0000 + (i as u64 % 977) * 512));
         assert_eq!(
             event.compile_context.map(|id| read.strings.whole_bytes(id).len()),
@@ -169,9 +169,9 @@ fn what_is_seen_of_a_load_is_true_of_the_snapshot() {
             assert_eq!((shown.reserved_bytes, shown.active_bytes), (end.reserved, end.active), "{path:?}");
         }
         // A trace ends above where it began by as much as its levels differ.
-        let rises: Vec<i64> = seen.traces.values().map(|outline| outline.level()).collect();
+        let rises: Vec<Bytes> = seen.traces.values().map(|outline| outline.level()).collect();
         let expected = snapshot.timelines.iter().filter(|timeline| !timeline.events.is_empty());
-        let expected: Vec<i64> = expected
+        let expected: Vec<Bytes> = expected
             .map(|timeline| {
                 timeline.allocated.at(Moment(timeline.events.len() as u32)) - timeline.allocated.at(Moment(0))
             })

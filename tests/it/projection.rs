@@ -6,7 +6,7 @@
 use crate::support::{json, load_bytes, pickles_in, root, sample, stdout, stem};
 use oomscope_analysis::{Attribution, Phase, UserRules};
 use oomscope_export::cut::{CutOptions, DeviceRange, cut};
-use oomscope_model::{Action, DeviceId, Event, EventIx, Moment, Recording, Snapshot};
+use oomscope_model::{Action, Bytes, DeviceId, Event, EventIx, Moment, Recording, Snapshot};
 use oomscope_program::projection::{Projection, Unprojected};
 use oomscope_program::{Computation, Run};
 use oomscope_remedies::{Trust, predict_all};
@@ -28,19 +28,19 @@ struct Case {
     /// What the program was doing.
     phase: Phase,
     /// The most bytes in use up to the end of the step.
-    truth: i64,
-    projected: Result<i64, Unprojected>,
+    truth: Bytes,
+    projected: Result<Bytes, Unprojected>,
     /// Where the next step is projected, too, by how much the most bytes up to its end are off.
     next: Option<f64>,
     /// Whether the iteration that was followed was the first.
     is_like_first: bool,
     /// What the last iteration needed, larger by what this one needs more so far.
-    naive: i64,
+    naive: Bytes,
 }
 
 impl Case {
-    fn error(&self, bytes: i64) -> f64 {
-        (bytes - self.truth) as f64 / self.truth.max(1) as f64
+    fn error(&self, bytes: Bytes) -> f64 {
+        (bytes - self.truth).as_f64() / self.truth.max(Bytes(1)).as_f64()
     }
 }
 
@@ -72,8 +72,9 @@ fn failing(recording: &Recording) -> Vec<Failing> {
 fn cut_at(recording: &Recording, event: EventIx) -> Arc<Snapshot> {
     let snapshot = recording.snapshot();
     let failed = recording.events.get(event);
-    let bytes = (failed.size.max(1) + 511) / 512 * 512;
-    let oom = Event { action: Action::Oom, addr: None, size: bytes, device_free: Some(0), ..failed };
+    let bytes = (failed.size.max(Bytes(1)) + Bytes(511)) / 512 * 512;
+    let oom =
+        Event { action: Action::Oom, addr: None, size: bytes, device_free: Some(Bytes::ZERO), ..failed };
     // The state after the last event is that of the recording; after another, it is found anew.
     let dump = Event { action: Action::Snapshot, ..oom };
     let failing = recording.continued(event.0, &[oom, dump]);
@@ -116,13 +117,13 @@ fn cases_of(path: &Path, recording: &Recording) -> Vec<Case> {
         let call_end =
             attribution.phases.calls.iter().find(|call| event < call.event).map(|next| next.event.0);
         let end = if is_call { call_end.unwrap_or(recording.events.len() as u32) } else { step.end.0 };
-        let truth = recording.active.peak_in(0..end as usize + 1).map_or(0, |(_, bytes)| bytes);
+        let truth = recording.active.peak_in(0..end as usize + 1).map_or(Bytes::ZERO, |(_, bytes)| bytes);
         let at = of_cut.active.at(Moment(event.0)) + recording.events.size(event);
         let before = iterations.iter().rev().find(|other| other.end.0 <= step.start.0);
         let naive = before.map_or(at, |before| {
             let offset = (event.0 - step.start.0).min(before.end.0 - before.start.0 - 1);
-            let then = recording.active.at(Moment(before.start.0 + offset + 1)).max(1);
-            at.max((before.peak_bytes as f64 * (at as f64 / then as f64)) as i64)
+            let then = recording.active.at(Moment(before.start.0 + offset + 1)).max(Bytes(1));
+            at.max(Bytes((before.peak_bytes.as_f64() * (at.as_f64() / then.as_f64())) as i64))
         });
         let after = iterations.iter().find(|other| step.end.0 <= other.start.0);
         let after = after.filter(|after| Some(*after) != iterations.last());
@@ -132,7 +133,7 @@ fn cases_of(path: &Path, recording: &Recording) -> Vec<Case> {
             .filter(|projection| projection.course.of_step < projection.course.events);
         let next = next.zip(after).and_then(|(projection, after)| {
             let (_, truth) = recording.active.peak_in(0..after.end.0 as usize + 1)?;
-            Some(projection.recording.active.peak().1 as f64 / truth.max(1) as f64 - 1.0)
+            Some(projection.recording.active.peak().1.as_f64() / truth.max(Bytes(1)).as_f64() - 1.0)
         });
         out.push(Case {
             name: stem(path),
@@ -146,7 +147,7 @@ fn cases_of(path: &Path, recording: &Recording) -> Vec<Case> {
                 .is_ok_and(|projection| projection.course.like().is_none_or(|like| like.moments.0.is_none())),
             projected: projection.map(|projection| {
                 let end = (projection.course.from.0 + projection.course.of_step) as usize;
-                projection.recording.active.peak_in(0..end + 1).map_or(0, |(_, bytes)| bytes)
+                projection.recording.active.peak_in(0..end + 1).map_or(Bytes::ZERO, |(_, bytes)| bytes)
             }),
             naive,
         });
@@ -249,7 +250,7 @@ fn projections_of_many_cuts() {
                 case.percent,
                 if case.has_earlier { "later" } else { "first" },
                 case.phase.key(),
-                case.truth as f64 / 1048576.0,
+                case.truth.as_f64() / 1048576.0,
                 100.0 * case.error(case.naive)
             );
         }
@@ -289,7 +290,7 @@ fn applied_to(path: &Path) -> Vec<Applied> {
         let cut = cut_at(&recording, event);
         let Some(of_cut) = Recording::of_device(&cut, recording.device) else { continue };
         let attribution = Attribution::of(&of_cut, &UserRules::default());
-        let Some(said) = predict_all(&of_cut, &attribution, i64::try_from(capacity).ok()) else {
+        let Some(said) = predict_all(&of_cut, &attribution, i64::try_from(capacity).ok().map(Bytes)) else {
             continue;
         };
         let Ok(course) = said.projected else { continue };

@@ -7,7 +7,7 @@
 use crate::pickles::{block, dict, event, frame, int, list, pickle, pickle_2, segment, snapshot, text, with};
 use crate::support::load_bytes;
 use oomscope_model::{
-    Action, AllocId, Anchor, DeviceId, EventIx, Moment, Origin, PoolKey, Recording, Snapshot, Timeline,
+    Action, AllocId, Anchor, Bytes, DeviceId, EventIx, Moment, Origin, PoolKey, Recording, Snapshot, Timeline,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -281,7 +281,7 @@ fn live_set(timeline: &Timeline, ids: impl Iterator<Item = AllocId>) -> BTreeMap
     let mut out = BTreeMap::new();
     for id in ids {
         let a = timeline.lifetimes.get(id, &timeline.events);
-        let before = out.insert(a.addr, (a.size, a.alloc_event().map(EventIx::index)));
+        let before = out.insert(a.addr, (a.size.0, a.alloc_event().map(EventIx::index)));
         assert_eq!(before, None, "two live allocations at {:#x}", a.addr);
     }
     out
@@ -305,13 +305,13 @@ fn check_events(recording: &Recording, history: &History) {
         let found = Written {
             action: written.action,
             addr: read.addr.expect("an address"),
-            size: read.size,
+            size: read.size.0,
             time_us: read.time_us.expect("a time"),
             stream: read.stream.expect("a stream"),
             stack: written.stack,
             pool: read.pool.map(|PoolKey(a, b)| (a, b)),
             tag: string(read.user_metadata).and_then(|tag| TAGS.iter().position(|&t| t == tag)),
-            device_free: read.device_free,
+            device_free: read.device_free.map(|free| free.0),
         };
         assert_eq!(&found, written);
         assert_eq!(snapshot.actions.name(read.action, &snapshot.strings), written.action);
@@ -340,14 +340,15 @@ fn check_moments(timeline: &Timeline, history: &History) {
             let a = timeline.lifetimes.get(id, &timeline.events);
             assert_eq!(a.is_awaiting_at(moment), state.live[&a.addr].awaiting, "{a:?} at {moment:?}");
         }
-        let found = (timeline.active.at(moment), timeline.allocated.at(moment), timeline.reserved.at(moment));
+        let found =
+            (timeline.active.at(moment).0, timeline.allocated.at(moment).0, timeline.reserved.at(moment).0);
         assert_eq!(found, totals(state), "active, allocated and reserved at {moment:?}");
         let mut pages = BTreeSet::new();
         for range in timeline.ranges.live_at(moment) {
-            assert_eq!(range.size % PAGE, 0);
+            assert_eq!(range.size.0 % PAGE, 0);
             let is_odd = region_of(history.device, range.addr) % 2 == 1;
             assert_eq!(range.is_expandable, is_odd);
-            for i in 0..range.size / PAGE {
+            for i in 0..range.size.0 / PAGE {
                 assert!(pages.insert(range.addr + (i * PAGE) as u64), "ranges overlap at {moment:?}");
             }
         }
@@ -358,7 +359,7 @@ fn check_moments(timeline: &Timeline, history: &History) {
     assert!(before.into_iter().all(|id| timeline.lifetimes.origin(id) == Origin::Before));
     let peak = history.states.iter().map(|state| totals(state).0).max().expect("there is a state");
     let at = history.states.iter().position(|state| totals(state).0 == peak).expect("it is one of them");
-    assert_eq!(timeline.active.peak(), (Moment(at as u32), peak));
+    assert_eq!(timeline.active.peak(), (Moment(at as u32), Bytes(peak)));
     assert_eq!(timeline.peak_live_blocks, history.states[at].live.len());
     assert_eq!(timeline.anomalies.total(), 0, "{:?}", timeline.anomalies);
 }
@@ -477,7 +478,9 @@ fn check_contradictions(timeline: &Timeline, history: &History) {
     let found = Rewound {
         curve: moments(timeline)
             .zip(&expected.curve)
-            .map(|(m, e)| (timeline.active.at(m), timeline.allocated.at(m), timeline.reserved.at(m), e.3))
+            .map(|(m, e)| {
+                (timeline.active.at(m).0, timeline.allocated.at(m).0, timeline.reserved.at(m).0, e.3)
+            })
             .collect(),
         anomalies: blocks.map(|(anomaly, n)| (anomaly.name(), n)).collect(),
         initial: live_set(timeline, timeline.lifetimes.live_at(Moment::START))

@@ -69,7 +69,7 @@ fn score(pickle: &Path) -> Option<Score> {
         .map(|id| {
             let block = recording.allocation(id);
             let event = block.alloc_event().map_or(-1, |event| i64::from(event.0));
-            (format!("{:#x}@{event}", block.addr), (block.size, found.get(id).key()))
+            (format!("{:#x}@{event}", block.addr), (block.size.0, found.get(id).key()))
         })
         .collect();
     let mut score = Score::default();

@@ -4,8 +4,8 @@ use crate::support::{self, run, sample, stdout};
 use oomscope_analysis::{Attribution, UserRules};
 use oomscope_diagnosis::{DiagnosisRequest, diagnose};
 use oomscope_model::{
-    Action, Anchor, DeviceId, Event, EventTable, Frame, Recording, SegmentTable, Setting, SettingValue,
-    Snapshot, StackId, Timeline, TimelineInput,
+    Action, Anchor, Bytes, DeviceId, Event, EventTable, Frame, Recording, SegmentTable, Setting,
+    SettingValue, Snapshot, StackId, Timeline, TimelineInput,
 };
 use oomscope_report::notes::{Note, Place};
 use oomscope_report::{
@@ -177,7 +177,7 @@ fn event(action: Action, slot: u64, size: i64, stack: StackId) -> Event {
     Event {
         action,
         addr: Some((slot + 1) << 32),
-        size,
+        size: Bytes(size),
         time_us: None,
         stream: Some(0),
         stack,
@@ -187,7 +187,7 @@ fn event(action: Action, slot: u64, size: i64, stack: StackId) -> Event {
         internal_metadata: None,
         category: None,
         forward_stack: StackId::EMPTY,
-        device_free: (action == Action::Oom).then_some(5 << 20),
+        device_free: (action == Action::Oom).then_some(Bytes(5 << 20)),
     }
 }
 

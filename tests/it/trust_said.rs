@@ -5,7 +5,7 @@ use crate::answers::Says::{Key, Notice, Refuses, Words};
 use crate::answers::{ANSWERS, Says, address, text, words};
 use crate::changes::{CHANGES, Recorded};
 use crate::support::{load_bytes, run, sample};
-use oomscope_model::{DeviceId, Moment, Snapshot, Timeline, Trust};
+use oomscope_model::{Bytes, DeviceId, Moment, Snapshot, Timeline, Trust};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
@@ -26,7 +26,7 @@ const MARKS: [&str; 11] = [
 ];
 
 /// The figures of each kind, as the model has them.
-fn figures(timeline: &Timeline) -> [Vec<i64>; 5] {
+fn figures(timeline: &Timeline) -> [Vec<Bytes>; 5] {
     let end = Moment(timeline.events.len() as u32);
     // Moments that every view shows: failed requests, and the end.
     let moments = || timeline.ooms.iter().map(|oom| Moment::after(oom.event)).chain([end]);

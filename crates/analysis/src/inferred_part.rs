@@ -1,5 +1,7 @@
 //! How far a number of bytes rests on categories that are only inferred: the one place that decides what is marked `≈`.
 
+use oomscope_model::Bytes;
+
 /// How much of some bytes has a category that is only inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InferredPart {
@@ -15,9 +17,9 @@ pub enum InferredPart {
 
 impl InferredPart {
     /// The part that `inferred_bytes` are of `bytes`.
-    pub fn of(bytes: i64, inferred_bytes: i64) -> Self {
+    pub fn of(bytes: Bytes, inferred_bytes: Bytes) -> Self {
         match inferred_bytes {
-            ..=0 => Self::None,
+            _ if inferred_bytes <= 0 => Self::None,
             _ if inferred_bytes == bytes => Self::All,
             _ if bytes / 2 < inferred_bytes => Self::Most,
             _ => Self::Less,
@@ -32,13 +34,14 @@ impl InferredPart {
 
 #[cfg(test)]
 mod tests {
-    use super::InferredPart;
+    use super::*;
 
     #[test]
     fn half_is_not_most() {
-        let parts = [0, 1, 4, 5, 7, 8].map(|inferred_bytes| InferredPart::of(8, inferred_bytes));
+        let parts =
+            [0, 1, 4, 5, 7, 8].map(|inferred_bytes| InferredPart::of(Bytes(8), Bytes(inferred_bytes)));
         use InferredPart::{All, Less, Most, None};
         assert_eq!(parts, [None, Less, Less, Most, Most, All]);
-        assert_eq!(InferredPart::of(0, 0), None);
+        assert_eq!(InferredPart::of(Bytes::ZERO, Bytes::ZERO), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The iterations of a device as a table: where each lies, its phases, its peak, and the memory that it left behind.
 
 use super::attribution::{Iteration, Phase, Phases};
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 
 /// One iteration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,15 +17,15 @@ pub struct IterationRow {
     /// The first moment in it at which most bytes are active.
     pub peak: Moment,
     /// Active bytes then.
-    pub peak_bytes: i64,
+    pub peak_bytes: Bytes,
     /// The phase of the peak.
     pub peak_phase: Phase,
     /// How many bytes more are active at its end than at its start.
-    pub growth_bytes: i64,
+    pub growth_bytes: Bytes,
     /// Bytes that were allocated in it and are live at its end.
-    pub left_bytes: i64,
+    pub left_bytes: Bytes,
     /// Bytes that were allocated in it and are live after the last event.
-    pub kept_bytes: i64,
+    pub kept_bytes: Bytes,
 }
 
 /// All iterations, in order. Takes one pass over the allocations.
@@ -52,8 +52,8 @@ pub fn iteration_table(timeline: &Timeline, phases: &Phases) -> Vec<IterationRow
 }
 
 /// Of each iteration, the bytes that were allocated in it and are live at its end, and those that are after the last event.
-fn left_behind(timeline: &Timeline, list: &[Iteration]) -> Vec<[i64; 2]> {
-    let mut left = vec![[0i64; 2]; list.len()];
+fn left_behind(timeline: &Timeline, list: &[Iteration]) -> Vec<[Bytes; 2]> {
+    let mut left = vec![[Bytes::ZERO; 2]; list.len()];
     let lifetimes = &timeline.lifetimes;
     let mut at = 0;
     // Allocations and iterations are both in order of time, so one walk meets each iteration once.
@@ -69,9 +69,9 @@ fn left_behind(timeline: &Timeline, list: &[Iteration]) -> Vec<[i64; 2]> {
             continue;
         }
         let size = timeline.size(id);
-        left[at][0] = left[at][0].saturating_add(size);
+        left[at][0] += size;
         if end.is_none() {
-            left[at][1] = left[at][1].saturating_add(size);
+            left[at][1] += size;
         }
     }
     left
@@ -127,7 +127,7 @@ mod tests {
                 prop_assert_eq!((from, to), (iteration.start.0, iteration.end.0));
                 let made = |a: &oomscope_model::Allocation| a.alloc_event().is_some_and(|e| (from..to).contains(&e.0));
                 let all: Vec<_> = recording.ids().map(|id| recording.allocation(id)).filter(made).collect();
-                let live_at = |moment: Moment| -> i64 {
+                let live_at = |moment: Moment| -> Bytes {
                     let live = all.iter().filter(|a| a.start <= moment && a.end.is_none_or(|end| moment < end));
                     live.map(|a| a.size).sum()
                 };
@@ -154,7 +154,7 @@ mod tests {
         let rows = iteration_table(&recording, &phases);
         let state: i64 = 2 * oomscope_fixtures::programs::SIZES.iter().sum::<i64>();
         // State stays, and the batch until the next one is there.
-        let left: Vec<(i64, i64)> = rows.iter().map(|row| (row.left_bytes, row.kept_bytes)).collect();
+        let left: Vec<(i64, i64)> = rows.iter().map(|row| (row.left_bytes.0, row.kept_bytes.0)).collect();
         assert_eq!(left[..2], [(state + 4096, state), (4096, 0)]);
         assert_eq!(rows[2].left_bytes, rows[2].kept_bytes);
         let phases: Vec<Phase> = rows[1].phases.iter().map(|(phase, _)| *phase).collect();

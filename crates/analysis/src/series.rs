@@ -1,6 +1,6 @@
 //! Memory over time in a few columns, without losing a peak.
 
-use oomscope_model::{Curve, Moment, Timeline};
+use oomscope_model::{Bytes, Curve, Moment, Timeline};
 use std::ops::Range;
 
 /// Consecutive moments, and the largest totals among them, each with the first moment that has it.
@@ -11,13 +11,13 @@ pub struct SeriesColumn {
     /// The last moment.
     pub last: Moment,
     /// Most active bytes.
-    pub active: (Moment, i64),
+    pub active: (Moment, Bytes),
     /// Most allocated bytes.
-    pub allocated: (Moment, i64),
+    pub allocated: (Moment, Bytes),
     /// Most reserved bytes.
-    pub reserved: (Moment, i64),
+    pub reserved: (Moment, Bytes),
     /// Most bytes of chosen allocations, if some are chosen.
-    pub chosen: Option<(Moment, i64)>,
+    pub chosen: Option<(Moment, Bytes)>,
 }
 
 /// A range of moments in at most `columns` parts of about the same number of moments.

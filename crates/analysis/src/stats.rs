@@ -7,9 +7,7 @@
 use super::live_at;
 use super::text_order::{Line, line_bytes, text_order};
 use foldhash::{HashMap, HashSet};
-use oomscope_model::{
-    Allocation, BlockState, Frame, Moment, PoolKey, Recording, SaturatingSum as _, StackId, Timeline,
-};
+use oomscope_model::{Allocation, BlockState, Bytes, Frame, Moment, PoolKey, Recording, StackId, Timeline};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -56,32 +54,32 @@ pub struct DeviceStats {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FinalState {
     /// Segment bytes.
-    pub reserved: i64,
+    pub reserved: Bytes,
     /// Bytes of allocated blocks, with rounding.
-    pub allocated_rounded: i64,
+    pub allocated_rounded: Bytes,
     /// Bytes of active blocks, with rounding.
-    pub active_rounded: i64,
+    pub active_rounded: Bytes,
     /// Requested bytes of active blocks.
-    pub active: i64,
+    pub active: Bytes,
     /// Number of active blocks.
     pub live_blocks: usize,
     /// Number of inactive blocks.
     pub holes: usize,
     /// Bytes of inactive blocks.
-    pub hole_bytes: i64,
+    pub hole_bytes: Bytes,
     /// Bytes of the largest inactive block.
-    pub largest_hole: i64,
+    pub largest_hole: Bytes,
 }
 
 /// The state before the first event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InitialState {
     /// Requested bytes of allocated blocks.
-    pub allocated: i64,
+    pub allocated: Bytes,
     /// Requested bytes of active blocks.
-    pub active: i64,
+    pub active: Bytes,
     /// Segment bytes.
-    pub reserved: i64,
+    pub reserved: Bytes,
     /// Number of active blocks.
     pub live_blocks: usize,
 }
@@ -90,15 +88,15 @@ pub struct InitialState {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Peak {
     /// Most active bytes.
-    pub active: i64,
+    pub active: Bytes,
     /// Event of the most active bytes.
     pub active_index: i64,
     /// Most allocated bytes.
-    pub allocated: i64,
+    pub allocated: Bytes,
     /// Event of the most allocated bytes.
     pub allocated_index: i64,
     /// Most reserved bytes.
-    pub reserved: i64,
+    pub reserved: Bytes,
     /// Event of the most reserved bytes.
     pub reserved_index: i64,
     /// Number of active blocks at the active peak.
@@ -115,7 +113,7 @@ pub struct TopAllocation {
     /// Its address.
     pub addr: u64,
     /// Requested bytes.
-    pub size: i64,
+    pub size: Bytes,
     /// Its alloc event; absent if it is older than the trace.
     pub alloc_index: Option<u32>,
 }
@@ -124,7 +122,7 @@ pub struct TopAllocation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TopStack {
     /// Bytes allocated with it.
-    pub bytes: i64,
+    pub bytes: Bytes,
     /// Its innermost frame as `file:line:name`; empty if no stack was recorded.
     pub innermost: String,
 }
@@ -135,9 +133,9 @@ pub struct Oom {
     /// Its event.
     pub index: u32,
     /// Requested bytes, rounded up to a block size.
-    pub requested: i64,
+    pub requested: Bytes,
     /// Bytes that the device had left; `None` if that was not recorded.
-    pub device_free: Option<i64>,
+    pub device_free: Option<Bytes>,
 }
 
 /// The figures of one device.
@@ -207,7 +205,7 @@ fn final_state(timeline: &Timeline) -> FinalState {
     let blocks = &timeline.segments.blocks;
     let sum = |keep: fn(BlockState) -> bool| total(blocks.iter().filter(|b| keep(b.state)).map(|b| b.size));
     // A block counts once, even if two segments list its address.
-    let live: HashMap<u64, i64> =
+    let live: HashMap<u64, Bytes> =
         blocks.iter().filter(|b| b.is_active()).map(|b| (b.addr, b.requested)).collect();
     let holes = || blocks.iter().filter(|b| !b.is_active()).map(|b| b.size);
     FinalState {
@@ -218,13 +216,13 @@ fn final_state(timeline: &Timeline) -> FinalState {
         live_blocks: live.len(),
         holes: holes().count(),
         hole_bytes: total(holes()),
-        largest_hole: holes().max().unwrap_or(0),
+        largest_hole: holes().max().unwrap_or(Bytes::ZERO),
     }
 }
 
 /// A sum that saturates, as sizes come from the file.
-fn total(sizes: impl Iterator<Item = i64>) -> i64 {
-    sizes.saturating_sum()
+fn total(sizes: impl Iterator<Item = Bytes>) -> Bytes {
+    sizes.sum::<Bytes>()
 }
 
 /// The event that led to a moment; -1 for the start, by the conventions above.
@@ -263,24 +261,24 @@ fn top_stacks(recording: &Recording, live: &[Allocation]) -> Vec<TopStack> {
     let snapshot = recording.snapshot();
     let at_end: HashMap<u64, StackId> =
         recording.segments.blocks.iter().filter(|b| b.is_active()).map(|b| (b.addr, b.stack)).collect();
-    let mut by_stack: BTreeMap<StackId, i64> = BTreeMap::new();
+    let mut by_stack: BTreeMap<StackId, Bytes> = BTreeMap::new();
     for a in live {
         let stack = match a.alloc_event() {
             Some(ix) => recording.events.stack(ix),
             None => at_end.get(&a.addr).copied().unwrap_or(StackId::EMPTY),
         };
         let bytes = by_stack.entry(stack).or_default();
-        *bytes = bytes.saturating_add(a.size);
+        *bytes += a.size;
     }
     // Frames may differ in what their lines do not show.
-    let mut by_lines: HashMap<Vec<Line>, i64> = HashMap::default();
+    let mut by_lines: HashMap<Vec<Line>, Bytes> = HashMap::default();
     for (stack, bytes) in by_stack {
         let lines = snapshot.stacks.frames(stack).iter().map(|&id| snapshot.frames.get(id));
         let total =
             by_lines.entry(lines.map(|frame| (frame.file, frame.line, frame.name)).collect()).or_default();
-        *total = total.saturating_add(bytes);
+        *total += bytes;
     }
-    let mut totals: Vec<(Vec<Line>, i64)> = by_lines.into_iter().collect();
+    let mut totals: Vec<(Vec<Line>, Bytes)> = by_lines.into_iter().collect();
     // In the order of their texts, which are not put together: names may be long.
     totals.sort_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| text_order(snapshot, a, b)));
     let innermost = |lines: &[Line]| {

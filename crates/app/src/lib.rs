@@ -76,6 +76,7 @@ use files::samples::Samples;
 use files::watch::{FileWatch, OnDisk};
 use keys::KeyAction;
 use oomscope_analysis::UserRules;
+use oomscope_model::Bytes;
 use oomscope_report::notes::Place;
 use oomscope_snapshot::load::Input;
 use open_panel::OpenPanel;
@@ -115,7 +116,7 @@ pub struct Options {
     /// Files to open.
     pub files: Vec<Input>,
     /// Bytes that the device has, if the user says so.
-    pub capacity: Option<i64>,
+    pub capacity: Option<Bytes>,
     /// The user's own rules for categories.
     pub rules: UserRules,
     /// The file that they come from.

@@ -2,6 +2,7 @@
 
 use crate::details::editor;
 use eframe::egui;
+use oomscope_model::Bytes;
 
 /// Preferences. Those that the command line does not give are kept when the window is closed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -11,7 +12,7 @@ pub(super) struct Preferences {
     pub(super) editor_command: String,
     /// Bytes that the device has, from the command line.
     #[serde(skip)]
-    pub(super) capacity: Option<i64>,
+    pub(super) capacity: Option<Bytes>,
 }
 
 impl Default for Preferences {

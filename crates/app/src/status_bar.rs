@@ -3,7 +3,7 @@
 use crate::device::{Derived, Standpoint};
 use crate::theme;
 use eframe::egui::{self, Label};
-use oomscope_model::Recording;
+use oomscope_model::{Bytes, Recording};
 use oomscope_units as units;
 
 /// Time for which a message is shown, in seconds: enough to read two lines.
@@ -97,6 +97,6 @@ fn facts_ui(ui: &mut egui::Ui, recording: &Recording, derived: &Derived) {
     ui.add(Label::new(text).truncate()).on_hover_text(settings.join("\n"));
 }
 
-fn hint(bytes: i64, meaning: &str) -> String {
+fn hint(bytes: Bytes, meaning: &str) -> String {
     format!("{meaning}\n{}", units::bytes_exact(bytes))
 }

@@ -10,7 +10,7 @@ use super::pinning::Pinning;
 use super::retained::Retained;
 use super::sentence::say;
 use oomscope_analysis::Category;
-use oomscope_model::{AllocId, Allocation};
+use oomscope_model::{AllocId, Allocation, Bytes};
 use oomscope_program::share::MUCH;
 use std::collections::BTreeSet;
 
@@ -59,7 +59,7 @@ impl<'a> Assessment<'a> {
     pub(super) fn asked(&self) -> Vec<Answered> {
         let mut asked = self.asked.clone();
         if self.cause.is_none() {
-            let bytes = self.retained.as_ref().map_or(0, |retained| retained.bytes);
+            let bytes = self.retained.as_ref().map_or(Bytes::ZERO, |retained| retained.bytes);
             asked.push(Answered {
                 asks: "Do graphs of earlier iterations, or what each of them left, hold much of what is in use?",
                 figures: say!(

@@ -1,7 +1,7 @@
 //! Expandable segments, simulated with the recorded requests: what would have happened with next to no fragmentation.
 
 use super::case::Case;
-use oomscope_model::EventIx;
+use oomscope_model::{Bytes, EventIx};
 use oomscope_program::share::SAME;
 use oomscope_simulator::{ExpandableSegments, Outcome, Reach, Subject};
 
@@ -13,14 +13,14 @@ pub(super) enum Expandable {
         /// That request, which is met as well.
         until: EventIx,
         /// Reserved at most until then.
-        peak_reserved_bytes: i64,
+        peak_reserved_bytes: Bytes,
     },
     /// A request fails.
     Fails {
         /// The request.
         event: EventIx,
         /// Its size.
-        requested_bytes: i64,
+        requested_bytes: Bytes,
     },
 }
 
@@ -42,13 +42,12 @@ impl Expandable {
     }
 
     fn of(outcome: &Outcome) -> Option<Self> {
-        let bytes = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
         match (&outcome.oom, outcome.reach) {
             (Some(oom), _) => {
-                Some(Self::Fails { event: oom.event, requested_bytes: bytes(oom.requested_bytes) })
+                Some(Self::Fails { event: oom.event, requested_bytes: Bytes::of_size(oom.requested_bytes) })
             }
             (None, Reach::RecordedOom(until)) => {
-                Some(Self::Met { until, peak_reserved_bytes: bytes(outcome.peak_reserved_bytes()) })
+                Some(Self::Met { until, peak_reserved_bytes: Bytes::of_size(outcome.peak_reserved_bytes()) })
             }
             (None, _) => None,
         }

@@ -6,14 +6,14 @@
 use super::case::{Case, by_stack};
 use super::finding::StackBytes;
 use oomscope_analysis::{Category, FrameKey, Phase};
-use oomscope_model::{AllocId, Allocation, EventIx, Moment, SaturatingSum as _, StackId};
+use oomscope_model::{AllocId, Allocation, Bytes, EventIx, Moment, StackId};
 use std::collections::BTreeMap;
 
 /// What earlier attempts made and still hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FailedAttempts {
     /// Their bytes.
-    pub(super) bytes: i64,
+    pub(super) bytes: Bytes,
     /// The failed requests that ended them.
     pub(super) ooms: Vec<EventIx>,
     /// The stacks, most bytes first.
@@ -49,7 +49,7 @@ impl FailedAttempts {
         }
         kept.sort_by_key(|a| (std::cmp::Reverse(a.size), a.id));
         (!kept.is_empty()).then(|| Self {
-            bytes: kept.iter().map(|a| a.size).saturating_sum(),
+            bytes: kept.iter().map(|a| a.size).sum::<Bytes>(),
             ooms: ended_by,
             stacks: by_stack(kept.iter().map(|a| (a.stack, a.size))),
             allocations: kept.iter().map(|a| a.id).collect(),

@@ -3,14 +3,14 @@
 //! A figure that is a part of something knows its whole, so that a statement of which the part is larger than the whole is
 //! refused rather than made.
 
-use oomscope_model::EventIx;
+use oomscope_model::{Bytes, EventIx};
 use oomscope_units as units;
 
 /// A value with its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     /// Bytes.
-    Bytes(i64),
+    Bytes(Bytes),
     /// A number of things.
     Count(u64),
     /// A share, from 0 to 1.
@@ -72,7 +72,7 @@ impl Figure {
     }
 
     /// The same bytes as a part of others.
-    pub(super) fn of(self, whole_bytes: i64) -> Self {
+    pub(super) fn of(self, whole_bytes: Bytes) -> Self {
         Self { part_of: Some(Value::Bytes(whole_bytes)), ..self }
     }
 
@@ -112,7 +112,7 @@ impl Figure {
 }
 
 /// Bytes.
-pub(super) fn bytes(bytes: i64) -> Figure {
+pub(super) fn bytes(bytes: Bytes) -> Figure {
     Figure::new(Value::Bytes(bytes))
 }
 
@@ -127,7 +127,7 @@ pub(super) fn counted(n: usize, noun: &'static str) -> Figure {
 }
 
 /// The share of some bytes in others, in percent.
-pub(super) fn share(part_bytes: i64, whole_bytes: i64) -> Figure {
+pub(super) fn share(part_bytes: Bytes, whole_bytes: Bytes) -> Figure {
     ratio(oomscope_program::share::share(part_bytes, whole_bytes))
 }
 
@@ -152,22 +152,22 @@ mod tests {
 
     #[test]
     fn a_part_above_its_whole_is_refused() {
-        assert!(!bytes(5).is_refused());
-        assert!(!bytes(5).of(5).is_refused());
-        assert!(bytes(6).of(5).is_refused());
+        assert!(!bytes(Bytes(5)).is_refused());
+        assert!(!bytes(Bytes(5)).of(Bytes(5)).is_refused());
+        assert!(bytes(Bytes(6)).of(Bytes(5)).is_refused());
         assert!(count(3).of_count(2).is_refused());
-        assert!(share(3, 2).is_refused());
-        assert!(!share(2, 2).is_refused());
+        assert!(share(Bytes(3), Bytes(2)).is_refused());
+        assert!(!share(Bytes(2), Bytes(2)).is_refused());
     }
 
     #[test]
     fn text_has_the_unit_the_noun_and_the_mark() {
-        assert_eq!(bytes(1 << 30).text(), "1.00 GiB");
-        assert_eq!(bytes(1 << 30).inferred(true).text(), "≈ 1.00 GiB");
+        assert_eq!(bytes(Bytes(1 << 30)).text(), "1.00 GiB");
+        assert_eq!(bytes(Bytes(1 << 30)).inferred(true).text(), "≈ 1.00 GiB");
         assert_eq!(counted(1, "hole").text(), "1 hole");
         assert_eq!(counted(1400, "hole").text(), "1,400 holes");
-        assert_eq!(share(1, 3).text(), "33 %");
-        assert_eq!(share(1, 3000).text(), "less than 1 %");
+        assert_eq!(share(Bytes(1), Bytes(3)).text(), "33 %");
+        assert_eq!(share(Bytes(1), Bytes(3000)).text(), "less than 1 %");
         assert_eq!(event(EventIx(1988)).text(), "event 1,988");
     }
 }

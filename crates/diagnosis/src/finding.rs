@@ -4,7 +4,7 @@ use super::figure::{self, Figure};
 use super::findings::FindingId;
 use super::sentence::Sentence;
 use oomscope_analysis::segment_state::GroupKey;
-use oomscope_model::{AllocId, EventIx, StackId};
+use oomscope_model::{AllocId, Bytes, EventIx, StackId};
 use oomscope_program::share::share;
 use oomscope_units as units;
 
@@ -107,7 +107,7 @@ pub struct Site {
     /// The function.
     pub name: String,
     /// The bytes.
-    pub bytes: i64,
+    pub bytes: Bytes,
     /// Number of allocations that they are in.
     pub count: usize,
     /// The role of the bytes.
@@ -132,7 +132,7 @@ pub struct CodeTree {
     /// The memory that it divides, to be read as a title.
     pub title: &'static str,
     /// All bytes of it.
-    pub bytes: i64,
+    pub bytes: Bytes,
     /// Its rows in depth-first order, at each depth most bytes first.
     pub rows: Vec<CodeRow>,
 }
@@ -157,7 +157,7 @@ pub struct CodeRow {
     /// Whether it stands for small branches together, each with lines of its own.
     pub is_rest: bool,
     /// The bytes below the last of them.
-    pub bytes: i64,
+    pub bytes: Bytes,
     /// Number of allocations that they are in.
     pub count: usize,
 }
@@ -168,7 +168,7 @@ pub struct StackBytes {
     /// The stack.
     pub stack: StackId,
     /// The bytes.
-    pub bytes: i64,
+    pub bytes: Bytes,
     /// Number of allocations that they are in.
     pub count: usize,
 }
@@ -202,13 +202,13 @@ impl Evidence {
     }
 
     /// Add a size.
-    pub(super) fn bytes(&mut self, key: &'static str, label: &'static str, bytes: i64) {
+    pub(super) fn bytes(&mut self, key: &'static str, label: &'static str, bytes: Bytes) {
         self.number(key, label, figure::bytes(bytes));
     }
 
     /// Add a size that is a part of another. It is left out if it is larger, which only a damaged or contradictory
     /// recording shows.
-    pub(super) fn part(&mut self, key: &'static str, label: &'static str, bytes: i64, whole_bytes: i64) {
+    pub(super) fn part(&mut self, key: &'static str, label: &'static str, bytes: Bytes, whole_bytes: Bytes) {
         self.number(key, label, figure::bytes(bytes).of(whole_bytes));
     }
 
@@ -260,7 +260,7 @@ pub struct Finding {
     /// Things to try, most promising first.
     pub advice: Vec<Advice>,
     /// Bytes that it is about, by which findings that matter equally are in order. What a change would save, only remedies say.
-    pub(super) weight_bytes: i64,
+    pub(super) weight_bytes: Bytes,
     /// An observation that would confirm it.
     pub confirm: Option<Sentence>,
     /// Limits of what the recording shows about it.
@@ -278,7 +278,7 @@ impl Finding {
             explanation: Vec::new(),
             evidence: Evidence::default(),
             advice: Vec::new(),
-            weight_bytes: 0,
+            weight_bytes: Bytes::ZERO,
             confirm: None,
             limits: Vec::new(),
         }
@@ -322,7 +322,7 @@ impl Finding {
     }
 
     /// Set the bytes that it is about.
-    pub(super) fn weighs(&mut self, bytes: i64) {
+    pub(super) fn weighs(&mut self, bytes: Bytes) {
         self.weight_bytes = bytes;
     }
 

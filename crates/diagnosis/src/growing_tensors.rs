@@ -4,7 +4,7 @@ use super::case::{Case, Noun, largest_by_repetition};
 use super::finding::StackBytes;
 use foldhash::HashMap;
 use oomscope_analysis::{Category, Phase};
-use oomscope_model::{AllocId, Allocation, SaturatingSum as _, StackId};
+use oomscope_model::{AllocId, Allocation, Bytes, StackId};
 use oomscope_program::numbers::{MANY, SEVERAL};
 use oomscope_program::share::{MOST, MUCH, SAME, TRACE};
 
@@ -12,11 +12,11 @@ use oomscope_program::share::{MOST, MUCH, SAME, TRACE};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GrowingTensors {
     /// Their live bytes.
-    pub(super) bytes: i64,
+    pub(super) bytes: Bytes,
     /// Bytes that they had not in the first of the repetitions.
-    pub(super) grown_bytes: i64,
+    pub(super) grown_bytes: Bytes,
     /// Bytes by which the first of them grows in a repetition.
-    pub(super) per_repetition_bytes: i64,
+    pub(super) per_repetition_bytes: Bytes,
     /// What a repetition is called.
     pub(super) noun: Noun,
     /// Number of repetitions.
@@ -33,7 +33,7 @@ struct Series {
     /// The one that is live at the moment.
     id: AllocId,
     /// Sizes in the order of the repetitions, of which there is at least one.
-    sizes: Vec<i64>,
+    sizes: Vec<Bytes>,
     /// Whether most of them were still there when the next was made.
     stays: bool,
 }
@@ -44,7 +44,7 @@ impl GrowingTensors {
         let candidates = candidates(case);
         let is_input = |series: &Series| case.category(series.id) == Category::Input;
         let constant = candidates.iter().filter(|series| is_input(series)).filter_map(Series::constant);
-        let constant = constant.saturating_sum();
+        let constant = constant.sum::<Bytes>();
         let mut series: Vec<Series> = candidates.into_iter().filter_map(Series::rising).collect();
         // If batches grow, everything that is computed from them grows as well, and nothing is wrong. If most of the
         // inputs stay the same, an input that grows is no batch.
@@ -56,7 +56,7 @@ impl GrowingTensors {
         // Smaller tensors come first, since larger ones are made of them.
         series.sort_by_key(|series| (!series.stays, series.last_size(), series.stack));
         let main = series.first()?;
-        let sum = |of: &dyn Fn(&Series) -> i64| series.iter().map(of).saturating_sum();
+        let sum = |of: &dyn Fn(&Series) -> Bytes| series.iter().map(of).sum::<Bytes>();
         Some(Self {
             bytes: sum(&Series::last_size),
             grown_bytes: sum(&|series| series.last_size() - series.first_size()),
@@ -76,25 +76,25 @@ impl GrowingTensors {
 }
 
 impl Series {
-    fn first_size(&self) -> i64 {
-        self.sizes.first().copied().unwrap_or(0)
+    fn first_size(&self) -> Bytes {
+        self.sizes.first().copied().unwrap_or(Bytes::ZERO)
     }
 
-    fn last_size(&self) -> i64 {
-        self.sizes.last().copied().unwrap_or(0)
+    fn last_size(&self) -> Bytes {
+        self.sizes.last().copied().unwrap_or(Bytes::ZERO)
     }
 
     /// The size, if it is the same in all repetitions.
-    fn constant(&self) -> Option<i64> {
+    fn constant(&self) -> Option<Bytes> {
         let is_constant = self.sizes.windows(2).all(|pair| pair[0] == pair[1]);
         (is_constant && MANY <= self.sizes.len()).then(|| self.first_size())
     }
 
     /// The last repetitions, in all of which it grew by the same amount.
     fn rising(mut self) -> Option<Self> {
-        let steps: Vec<i64> = self.sizes.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+        let steps: Vec<Bytes> = self.sizes.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let last = *steps.last()?;
-        let is_regular = |step: &&i64| SAME.is_reached((**step).min(last), (**step).max(last));
+        let is_regular = |step: &&Bytes| SAME.is_reached((**step).min(last), (**step).max(last));
         let regular = steps.iter().rev().take_while(is_regular).count();
         self.sizes.drain(..steps.len() - regular);
         (MANY <= self.sizes.len()).then_some(self)
@@ -153,8 +153,13 @@ mod tests {
     use super::*;
 
     fn rising(sizes: &[i64]) -> Option<Vec<i64>> {
-        let series = Series { stack: StackId(1), id: AllocId(0), sizes: sizes.to_vec(), stays: true };
-        series.rising().map(|series| series.sizes)
+        let series = Series {
+            stack: StackId(1),
+            id: AllocId(0),
+            sizes: sizes.iter().copied().map(Bytes).collect(),
+            stays: true,
+        };
+        series.rising().map(|series| series.sizes.iter().map(|size| size.0).collect())
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! Sources: `c10/cuda/CUDACachingAllocator.cpp` (`malloc`, from 2.1 on, and its form before). Sizes are written with two
 //! decimals, so each is exact to half of a hundredth of its unit.
 
-use oomscope_model::{EventIx, Timeline};
+use oomscope_model::{Bytes, EventIx, Timeline};
 use oomscope_units::parse_bytes;
 
 /// The start of the sentence with the request, in every version.
@@ -16,27 +16,27 @@ pub struct OomMessage {
     /// The number of the device.
     pub device: Option<i64>,
     /// Requested.
-    pub requested_bytes: i64,
+    pub requested_bytes: Bytes,
     /// Memory of the device.
-    pub capacity_bytes: Option<i64>,
+    pub capacity_bytes: Option<Bytes>,
     /// Free on the device.
-    pub free_bytes: Option<i64>,
+    pub free_bytes: Option<Bytes>,
     /// The limit that `per_process_memory_fraction` sets.
-    pub allowed_bytes: Option<i64>,
+    pub allowed_bytes: Option<Bytes>,
     /// Number of other processes that are named.
     pub other_processes: usize,
     /// In use by these.
-    pub other_bytes: i64,
+    pub other_bytes: Bytes,
     /// In use by this process, also outside of PyTorch.
-    pub process_bytes: Option<i64>,
+    pub process_bytes: Option<Bytes>,
     /// Allocated by PyTorch.
-    pub allocated_bytes: Option<i64>,
+    pub allocated_bytes: Option<Bytes>,
     /// Of these in private pools.
-    pub private_bytes: Option<i64>,
+    pub private_bytes: Option<Bytes>,
     /// Reserved by PyTorch, allocated or not.
-    pub reserved_bytes: Option<i64>,
+    pub reserved_bytes: Option<Bytes>,
     /// The most bytes by which sums of these sizes may be off.
-    pub rounding_bytes: i64,
+    pub rounding_bytes: Bytes,
 }
 
 impl OomMessage {
@@ -50,7 +50,7 @@ impl OomMessage {
         let mut out = Self { requested_bytes: requested.bytes, ..Self::default() };
         out.device = reader.device();
         out.read_sizes(&reader);
-        out.rounding_bytes = reader.largest_step().saturating_mul(4);
+        out.rounding_bytes = reader.largest_step() * 4;
         Some(out)
     }
 
@@ -66,12 +66,12 @@ impl OomMessage {
         self.private_bytes = bytes(reader.before(" allocated in private pools"));
         let unallocated = reader.before(" is reserved by PyTorch but unallocated");
         self.reserved_bytes = match (self.allocated_bytes, unallocated) {
-            (Some(allocated), Some(rest)) => Some(allocated.saturating_add(rest.bytes)),
+            (Some(allocated), Some(rest)) => Some(allocated + rest.bytes),
             _ => bytes(reader.before(" reserved in total by PyTorch")),
         };
         for size in reader.other_processes() {
             self.other_processes += 1;
-            self.other_bytes = self.other_bytes.saturating_add(size.bytes);
+            self.other_bytes += size.bytes;
         }
     }
 
@@ -82,22 +82,22 @@ impl OomMessage {
     }
 
     /// Whether the text can be about a failure with this request, and with these bytes reserved by PyTorch.
-    pub(super) fn is_about(&self, requested_bytes: i64, reserved_bytes: i64) -> bool {
+    pub(super) fn is_about(&self, requested_bytes: Bytes, reserved_bytes: Bytes) -> bool {
         self.agrees(self.requested_bytes, requested_bytes)
             && self.reserved_bytes.is_none_or(|stated| self.agrees(stated, reserved_bytes))
     }
 
     /// Whether two sums are the same as far as the text tells.
-    pub fn agrees(&self, stated_bytes: i64, recorded_bytes: i64) -> bool {
-        stated_bytes.abs_diff(recorded_bytes) <= self.rounding_bytes.unsigned_abs()
+    pub fn agrees(&self, stated_bytes: Bytes, recorded_bytes: Bytes) -> bool {
+        (stated_bytes - recorded_bytes).abs() <= self.rounding_bytes.abs()
     }
 }
 
 /// A size, and the step to the next one that could be written.
 #[derive(Debug, Clone, Copy)]
 struct Size {
-    bytes: i64,
-    step_bytes: i64,
+    bytes: Bytes,
+    step_bytes: Bytes,
 }
 
 /// A size such as `1.88 GiB`; words may have punctuation behind them.
@@ -105,8 +105,8 @@ fn size(number: &str, unit: &str) -> Option<Size> {
     let unit = unit.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
     let number = number.trim_start_matches(|c: char| !c.is_ascii_digit());
     let is_unit = matches!(unit, "bytes" | "KiB" | "MiB" | "GiB" | "TiB");
-    let bytes = is_unit.then(|| parse_bytes(&[number, " ", unit].concat())).flatten()?;
-    let one = parse_bytes(&["1 ", unit].concat())?;
+    let bytes = is_unit.then(|| parse_bytes(&[number, " ", unit].concat())).flatten().map(Bytes)?;
+    let one = Bytes(parse_bytes(&["1 ", unit].concat())?);
     Some(Size { bytes, step_bytes: one / 100 })
 }
 
@@ -117,10 +117,10 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// The largest step between sizes that the text could have written.
-    fn largest_step(&self) -> i64 {
+    fn largest_step(&self) -> Bytes {
         let words: Vec<&str> = self.text.split(' ').collect();
         let sizes = words.windows(2).filter_map(|pair| size(pair[0], pair[1]));
-        sizes.map(|size| size.step_bytes).max().unwrap_or(0)
+        sizes.map(|size| size.step_bytes).max().unwrap_or_default()
     }
 
     /// The size at the start.
@@ -165,8 +165,8 @@ fn starting(text: &str) -> Option<Size> {
 mod tests {
     use super::*;
 
-    fn gib(size: f64) -> i64 {
-        (size * f64::from(1 << 30)).round() as i64
+    fn gib(size: f64) -> Bytes {
+        Bytes((size * f64::from(1 << 30)).round() as i64)
     }
 
     #[test]
@@ -180,17 +180,17 @@ mod tests {
         );
         let expected = OomMessage {
             device: Some(1),
-            requested_bytes: 5 << 29,
+            requested_bytes: Bytes(5 << 29),
             capacity_bytes: Some(gib(24.0)),
             free_bytes: Some(gib(1.5)),
             allowed_bytes: Some(gib(20.0)),
             other_processes: 2,
-            other_bytes: 7 << 29,
+            other_bytes: Bytes(7 << 29),
             process_bytes: Some(gib(18.0)),
             allocated_bytes: Some(gib(16.0)),
             private_bytes: Some(gib(1.0)),
             reserved_bytes: Some(gib(17.0)),
-            rounding_bytes: (1 << 30) / 100 * 4,
+            rounding_bytes: Bytes((1 << 30) / 100 * 4),
         };
         assert_eq!(message, Some(expected));
     }
@@ -202,9 +202,9 @@ mod tests {
              allocated; 5.56 MiB free; 9.81 GiB reserved in total by PyTorch) If reserved memory is >> …",
         )
         .expect("it is one");
-        assert_eq!((message.device, message.requested_bytes), (Some(0), 20 << 20));
+        assert_eq!((message.device, message.requested_bytes), (Some(0), Bytes(20 << 20)));
         assert_eq!((message.capacity_bytes, message.reserved_bytes), (Some(gib(10.76)), Some(gib(9.81))));
-        assert_eq!(message.free_bytes, Some((5.56 * f64::from(1 << 20)).round() as i64));
+        assert_eq!(message.free_bytes, Some(Bytes((5.56 * f64::from(1 << 20)).round() as i64)));
         assert_eq!((message.process_bytes, message.other_processes), (None, 0));
     }
 
@@ -213,8 +213,8 @@ mod tests {
         let npu = "RuntimeError: NPU out of memory. Tried to allocate 260.00 MiB (NPU 3; 28.50 GiB total capacity; 10.24 GiB \
                    already allocated; 10.24 GiB current active; 149.50 MiB free; 10.25 GiB reserved in total by PyTorch)";
         let message = OomMessage::parse(npu).expect("it is one");
-        assert_eq!((message.device, message.requested_bytes), (Some(3), 260 << 20));
-        assert_eq!((message.capacity_bytes, message.free_bytes), (Some(gib(28.5)), Some(299 << 19)));
+        assert_eq!((message.device, message.requested_bytes), (Some(3), Bytes(260 << 20)));
+        assert_eq!((message.capacity_bytes, message.free_bytes), (Some(gib(28.5)), Some(Bytes(299 << 19))));
         let xpu = "XPU out of memory. Tried to allocate 16.00 MiB. GPU 1 has a total capacity of 11.50 GiB of which 7.00 MiB \
                    is free. Of the allocated memory 10.50 GiB is allocated by PyTorch, and 64.00 MiB is reserved by PyTorch \
                    but unallocated.";
@@ -226,7 +226,7 @@ mod tests {
     fn the_last_exception_of_a_log_counts_and_lines_may_be_broken() {
         let log = "Tried to allocate 1.00 GiB. …\nretry\nTried to allocate 2.00\n GiB. GPU 0 has a total capacity of\n 8.00 GiB";
         let message = OomMessage::parse(log).expect("there is one");
-        assert_eq!((message.requested_bytes, message.capacity_bytes), (2 << 30, Some(gib(8.0))));
+        assert_eq!((message.requested_bytes, message.capacity_bytes), (Bytes(2 << 30), Some(gib(8.0))));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::finding::StackBytes;
 use crate::figure;
 use crate::sentence::{Sentence, say};
 use oomscope_analysis::segment_state::{Content, Part, Row};
-use oomscope_model::{AllocId, SaturatingSum as _};
+use oomscope_model::{AllocId, Bytes};
 use oomscope_program::share::MUCH;
 use std::cmp::Reverse;
 
@@ -13,13 +13,13 @@ use std::cmp::Reverse;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pinning {
     /// Free bytes of pinned segments.
-    pub(super) hole_bytes: i64,
+    pub(super) hole_bytes: Bytes,
     /// Number of pinned segments.
     pub(super) segments: usize,
     /// The pinning blocks, those that keep most free bytes first.
     pub(super) blocks: Vec<AllocId>,
     /// Bytes of these blocks.
-    pub(super) block_bytes: i64,
+    pub(super) block_bytes: Bytes,
     /// The free bytes that the blocks of each stack keep, most first. The free bytes of a segment are shared equally among
     /// its blocks, since without any one of them the others would still pin it.
     pub(super) stacks: Vec<StackBytes>,
@@ -29,10 +29,10 @@ impl Pinning {
     /// Find the pinned segments at the moment of a case.
     pub(super) fn of(case: &Case<'_>) -> Self {
         let state = &case.state;
-        let (mut hole_bytes, mut segments) = (0i64, 0);
-        let mut shares: Vec<(AllocId, i64)> = Vec::new();
+        let (mut hole_bytes, mut segments) = (Bytes::ZERO, 0);
+        let mut shares: Vec<(AllocId, Bytes)> = Vec::new();
         for row in state.rows.iter().filter(|row| is_pinned(case, row)) {
-            hole_bytes = hole_bytes.saturating_add(row.figures.hole_bytes);
+            hole_bytes += row.figures.hole_bytes;
             segments += 1;
             let blocks: Vec<&Part> =
                 state.parts_of(row).iter().filter(|part| part.content.is_block()).collect();
@@ -45,7 +45,7 @@ impl Pinning {
         Self {
             hole_bytes,
             segments,
-            block_bytes: blocks.iter().map(|&id| case.recording.size(id)).saturating_sum(),
+            block_bytes: blocks.iter().map(|&id| case.recording.size(id)).sum::<Bytes>(),
             blocks,
             stacks: by_stack(shares.into_iter().map(|(id, bytes)| (case.recording.stack(id), bytes))),
         }
@@ -71,9 +71,9 @@ fn is_pinned(case: &Case<'_>, row: &Row) -> bool {
 }
 
 /// Bytes of all holes, largest first.
-pub(super) fn hole_sizes(case: &Case<'_>) -> Vec<i64> {
+pub(super) fn hole_sizes(case: &Case<'_>) -> Vec<Bytes> {
     let parts = case.state.parts.iter().filter(|part| part.content == Content::Hole);
-    let mut sizes: Vec<i64> = parts.map(|part| part.size).collect();
+    let mut sizes: Vec<Bytes> = parts.map(|part| part.size).collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     sizes
 }

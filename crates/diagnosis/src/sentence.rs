@@ -138,18 +138,19 @@ pub(super) use say;
 mod tests {
     use super::*;
     use crate::figure;
+    use oomscope_model::Bytes;
 
     #[test]
     fn gaps_are_filled_in_their_order() {
         let by = say!(" by {}", name("train.py:5"));
-        let said = say!("{} were requested{}, {}.", figure::bytes(1 << 20), Some(by), "in vain");
+        let said = say!("{} were requested{}, {}.", figure::bytes(Bytes(1 << 20)), Some(by), "in vain");
         assert_eq!(said.text(), "1.00 MiB were requested by train.py:5, in vain.");
-        assert_eq!(said.figures(), [figure::bytes(1 << 20)]);
+        assert_eq!(said.figures(), [figure::bytes(Bytes(1 << 20))]);
     }
 
     #[test]
     fn a_part_that_is_refused_refuses_the_whole_sentence() {
-        let part = say!("{} of it", figure::bytes(3).of(2));
+        let part = say!("{} of it", figure::bytes(Bytes(3)).of(Bytes(2)));
         assert!(say!("and {}", part.clone()).is_refused());
         assert!(Sentence::joined([Sentence::from("a"), part], ", ").is_refused());
     }

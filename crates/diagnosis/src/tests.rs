@@ -5,8 +5,8 @@ use oomscope_analysis::{At, Attribution, UserRules};
 use oomscope_fixtures::first;
 use oomscope_fixtures::stacks::Recording;
 use oomscope_model::{
-    Action, Anchor, Block, BlockState, DeviceId, Event, EventTable, Moment, PoolKey, Segment, SegmentTable,
-    Snapshot, StackId, Timeline, TimelineInput,
+    Action, Anchor, Block, BlockState, Bytes, DeviceId, Event, EventTable, Moment, PoolKey, Segment,
+    SegmentTable, Snapshot, StackId, Timeline, TimelineInput,
 };
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn event(&(action, slot, size, stack): &Raw) -> Event {
     Event {
         action,
         addr: Some(slot << 20),
-        size,
+        size: Bytes(size),
         time_us: None,
         stream: Some(i64::from(stack % 2)),
         stack: StackId(stack),
@@ -39,7 +39,7 @@ fn event(&(action, slot, size, stack): &Raw) -> Event {
         internal_metadata: None,
         category: None,
         forward_stack: StackId::EMPTY,
-        device_free: (action == Action::Oom).then_some(size),
+        device_free: (action == Action::Oom).then_some(Bytes(size)),
     }
 }
 
@@ -59,13 +59,20 @@ fn snapshot(raw: &[Raw], anchor: Anchor, end: &[(u64, i64)]) -> Snapshot {
     }
     let mut segments = SegmentTable::default();
     for &(slot, size) in end {
+        let bytes = Bytes(size);
         let at = segments.blocks.len();
         let state = if size % 2 == 0 { BlockState::Allocated } else { BlockState::Inactive };
-        segments.blocks.push(Block { addr: slot << 20, size, requested: size, state, stack: StackId(1) });
+        segments.blocks.push(Block {
+            addr: slot << 20,
+            size: bytes,
+            requested: bytes,
+            state,
+            stack: StackId(1),
+        });
         segments.segments.push(Segment {
             device: DeviceId(0),
             addr: slot << 20,
-            size,
+            size: bytes,
             stream: Some(0),
             pool: None,
             kind: None,
@@ -98,7 +105,7 @@ proptest! {
         let moments = [None, Some(At::Peak), Some(At::End), Some(At::Event(raw.len() as u32 / 2))];
         let attribution = Attribution::of(&recording, &UserRules::default());
         for at in moments {
-            let request = DiagnosisRequest { at, device_memory: Some(1 << 30), message: None };
+            let request = DiagnosisRequest { at, device_memory: Some(Bytes(1 << 30)), message: None };
             let Ok(found) = diagnose(&recording, &attribution, request) else {
                 continue;
             };

@@ -83,7 +83,7 @@ impl SparkLine {
 mod tests {
     use super::*;
     use oomscope_fixtures::timelines as fixture;
-    use oomscope_model::{EventIx, OomEvent};
+    use oomscope_model::{Bytes, EventIx, OomEvent};
 
     #[test]
     fn a_long_recording_has_few_columns_and_keeps_its_peak() {
@@ -102,7 +102,7 @@ mod tests {
     fn failed_requests_are_marked_in_their_columns_once() {
         let mut timeline = fixture::timeline(&fixture::sawtooth(5000));
         let last = timeline.events.len() as u32 - 1;
-        let oom = |event| OomEvent { event: EventIx(event), requested: 1, device_free: None };
+        let oom = |event| OomEvent { event: EventIx(event), requested: Bytes(1), device_free: None };
         timeline.ooms = vec![oom(0), oom(1), oom(last)];
         let line = SparkLine::of(&timeline);
         assert_eq!(line.ooms, [0, (MAX_SPARK_COLUMNS - 1) as u8]);

@@ -3,7 +3,7 @@
 
 use oomscope_analysis::{Attribution, CategoryBytes, NamedRange, RangeName, capacity, structure_lanes};
 use oomscope_draw::{Axis, View, byte_ticks, event_ticks, totals};
-use oomscope_model::{EventIx, Moment, OomEvent, Timeline};
+use oomscope_model::{Bytes, EventIx, Moment, OomEvent, Timeline};
 use oomscope_report::{FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,7 +42,7 @@ pub(super) fn memory_figure(
     let instant = |at: Moment| source.instant(at, live.get(&at).cloned().unwrap_or_default());
     let column = |(range, at): (&Range<usize>, &Moment)| FigureColumn {
         instant: instant(*at),
-        most_allocated: timeline.allocated.peak_in(range.clone()).map_or(0, |(_, bytes)| bytes),
+        most_allocated: timeline.allocated.peak_in(range.clone()).map_or(Bytes::ZERO, |(_, bytes)| bytes),
         most_reserved: timeline.reserved.max_in(range.clone()),
     };
     let columns: Vec<FigureColumn> = ranges.iter().zip(&shown).map(column).collect();
@@ -55,7 +55,7 @@ pub(super) fn memory_figure(
         |ticks: Vec<oomscope_draw::Tick>| ticks.into_iter().map(|tick| (tick.at, tick.label)).collect();
     Some(MemoryFigure {
         moments: timeline.moments(),
-        top_bytes: top as i64,
+        top_bytes: Bytes(top as i64),
         byte_ticks: ticks(byte_ticks(0.0, top, TICKS[0])),
         event_ticks: ticks(event_ticks(0.0, timeline.moments() as f64, TICKS[1])),
         capacity_bytes: capacity(timeline),
@@ -81,8 +81,8 @@ fn marked(timeline: &Timeline, moment: Moment) -> Vec<(Moment, MarkKind)> {
 }
 
 /// The columns in which requests failed, with the largest request of each.
-fn failed(timeline: &Timeline, column_of: impl Fn(Moment) -> usize) -> Vec<(usize, i64)> {
-    let mut columns: BTreeMap<usize, i64> = BTreeMap::new();
+fn failed(timeline: &Timeline, column_of: impl Fn(Moment) -> usize) -> Vec<(usize, Bytes)> {
+    let mut columns: BTreeMap<usize, Bytes> = BTreeMap::new();
     for OomEvent { event, requested, .. } in &timeline.ooms {
         let largest = columns.entry(column_of(Moment::after(*event))).or_default();
         // From 0 on: a damaged file may have negative sizes.

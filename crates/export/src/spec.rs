@@ -8,7 +8,7 @@ use oomscope_analysis::{
 use oomscope_draw::picture::{Caption, LegendEntry, LegendMark, Page, Selected, SiteList};
 use oomscope_draw::segment_map::MapLook;
 use oomscope_draw::{ArrangedRows, BlockFilter, ColorBy, ColorKey, Coloring, Future, Palette, View};
-use oomscope_model::{AllocId, Moment, Recording, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Recording, Timeline};
 use oomscope_report as report;
 use oomscope_report::{Answer, Fix};
 use oomscope_units as units;
@@ -92,7 +92,7 @@ pub struct PictureSpec {
     /// What is projected behind the recording.
     pub future: Arc<Future>,
     /// The most bytes that the device can reserve. `None` takes it from the recording, if that shows it.
-    pub capacity: Option<i64>,
+    pub capacity: Option<Bytes>,
     /// The theme.
     pub palette: &'static Palette,
 }
@@ -184,7 +184,7 @@ impl PictureSpec {
     }
 
     /// The most bytes that the device can reserve, if known.
-    pub(super) fn capacity(&self, timeline: &Timeline) -> Option<i64> {
+    pub(super) fn capacity(&self, timeline: &Timeline) -> Option<Bytes> {
         let recorded = || self.recording.snapshot().device_memory(timeline.device);
         self.capacity.or_else(|| capacity(timeline)).or_else(recorded)
     }

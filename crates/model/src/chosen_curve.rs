@@ -1,7 +1,7 @@
 //! Totals over time of chosen allocations.
 
 use super::curve::CurveBuilder;
-use super::{AllocId, Curve, EventTable, Lifetimes, Moment};
+use super::{AllocId, Bytes, Curve, EventTable, Lifetimes, Moment};
 
 /// Stands for a moment at which no allocation ends.
 const NONE: u32 = u32::MAX;
@@ -27,7 +27,7 @@ impl Lifetimes {
         let mut curve = CurveBuilder::new(moments);
         let mut started = self.ids().rev().peekable();
         for at in (0..moments as u32).rev().map(Moment) {
-            curve.push_front(saturated(total));
+            curve.push_front(Bytes::clamped(total));
             let ended = ends_at[at.index()];
             if ended != NONE {
                 total += i128::from(self.size(AllocId(ended), events));
@@ -45,9 +45,4 @@ impl Lifetimes {
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = AllocId> + ExactSizeIterator + use<> {
         (0..self.len() as u32).map(AllocId)
     }
-}
-
-/// The total as an `i64`, or the nearest value that fits.
-fn saturated(total: i128) -> i64 {
-    total.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }

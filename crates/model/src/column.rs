@@ -1,5 +1,7 @@
 //! Columns that store the values of traces compactly.
 
+use super::Bytes;
+
 use foldhash::HashMap;
 use std::hash::Hash;
 
@@ -162,7 +164,7 @@ pub(super) struct SizeColumn {
     /// [`LARGE`](Self::LARGE) stands for a size in `large`.
     rows: Vec<u32>,
     /// Row and size, by row.
-    large: Vec<(u32, i64)>,
+    large: Vec<(u32, Bytes)>,
 }
 
 impl SizeColumn {
@@ -188,8 +190,8 @@ impl SizeColumn {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, size: i64) {
-        let small = u32::try_from(size).unwrap_or(Self::LARGE);
+    pub(super) fn push(&mut self, size: Bytes) {
+        let small = u32::try_from(size.0).unwrap_or(Self::LARGE);
         if small == Self::LARGE {
             self.large.push((self.rows.len() as u32, size));
         }
@@ -204,17 +206,17 @@ impl SizeColumn {
     }
 
     #[inline]
-    pub(super) fn get(&self, row: usize) -> i64 {
+    pub(super) fn get(&self, row: usize) -> Bytes {
         match self.rows[row] {
             Self::LARGE => self.get_large(row as u32),
-            small => i64::from(small),
+            small => Bytes(small.into()),
         }
     }
 
-    fn get_large(&self, row: u32) -> i64 {
+    fn get_large(&self, row: u32) -> Bytes {
         let found = self.large.binary_search_by_key(&row, |&(r, _)| r);
         debug_assert!(found.is_ok(), "`push` keeps the size of every row that it marks as large");
-        found.map_or(0, |at| self.large[at].1)
+        found.map_or(Bytes::ZERO, |at| self.large[at].1)
     }
 }
 
@@ -354,7 +356,7 @@ mod tests {
         let mut column = SizeColumn::default();
         let sizes = [0, 512, i64::from(u32::MAX) - 1, i64::from(u32::MAX), 1 << 40, 7];
         for &size in &sizes {
-            column.push(size);
+            column.push(Bytes(size));
         }
         assert_eq!((0..sizes.len()).map(|row| column.get(row)).collect::<Vec<_>>(), sizes);
     }

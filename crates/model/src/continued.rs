@@ -3,7 +3,7 @@
 use super::lifetimes::InitialBlock;
 use super::rewind::{EndState, LiveBlock, rewind};
 use super::timeline::{block_stacks, find_marks};
-use super::{Action, Event, EventTable, Lifetimes, Moment, StepCurve, TimeIndex, Timeline};
+use super::{Action, Bytes, Event, EventTable, Lifetimes, Moment, StepCurve, TimeIndex, Timeline};
 use foldhash::HashMap;
 
 impl Timeline {
@@ -52,7 +52,7 @@ impl Timeline {
             let awaiting = allocation.is_awaiting_at(moment);
             (allocation.addr, (allocation.size, awaiting))
         };
-        let mut live: HashMap<u64, (i64, bool)> = self.lifetimes.live_at(moment).map(block).collect();
+        let mut live: HashMap<u64, (Bytes, bool)> = self.lifetimes.live_at(moment).map(block).collect();
         for event in others {
             let Some(addr) = event.addr else { continue };
             match event.action {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::{Anchor, DeviceId, SegmentTable, TimelineInput};
 
-    const MIB: i64 = 1 << 20;
+    const MIB: Bytes = Bytes(1 << 20);
 
     fn timeline(events: &[Event]) -> Timeline {
         let mut table = EventTable::default();
@@ -109,7 +109,7 @@ mod tests {
         })
     }
 
-    fn block(addr: u64, size: i64) -> [Event; 3] {
+    fn block(addr: u64, size: Bytes) -> [Event; 3] {
         let event = |action| Event::new(action, addr, size);
         [event(Action::Alloc), event(Action::FreeRequested), event(Action::FreeCompleted)]
     }
@@ -123,7 +123,7 @@ mod tests {
         let recorded = timeline(&[first, asked, done, before_asked, before_done]);
         assert_eq!(recorded.active.peak(), (Moment(1), 8 * MIB));
         let other = recorded.continued(1, &[second, asked, done]);
-        let values: Vec<i64> = (0..5).map(|moment| other.active.at(Moment(moment))).collect();
+        let values: Vec<Bytes> = (0..5).map(|moment| other.active.at(Moment(moment))).collect();
         assert_eq!(values, [5, 8, 15, 15, 12].map(|mib| mib * MIB));
         assert_eq!((other.lifetimes.initial_count(), other.lifetimes.len()), (1, 3));
         let ids: Vec<u64> = other.ids().map(|id| other.addr(id)).collect();

@@ -1,6 +1,6 @@
 //! Totals over time.
 
-use super::Moment;
+use super::{Bytes, Moment};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -15,11 +15,11 @@ pub struct Curve {
     /// Difference between each value and the smallest of its group.
     offsets: Vec<u32>,
     /// The smallest value of each group.
-    group_min: Vec<i64>,
+    group_min: Vec<Bytes>,
     /// The largest value of each group.
-    group_max: Vec<i64>,
+    group_max: Vec<Bytes>,
     /// The values of the groups that span more than 4 GiB, by group.
-    wide: BTreeMap<usize, Vec<i64>>,
+    wide: BTreeMap<usize, Vec<Bytes>>,
 }
 
 /// Builds a curve from its end, since events are undone from the last to the first.
@@ -27,7 +27,7 @@ pub struct Curve {
 pub(super) struct CurveBuilder {
     curve: Curve,
     /// The values of the group in progress, the latest moment first.
-    group: Vec<i64>,
+    group: Vec<Bytes>,
     /// Number of moments that have no value yet.
     left: usize,
 }
@@ -38,8 +38,8 @@ impl CurveBuilder {
         let groups = moments.div_ceil(GROUP);
         let curve = Curve {
             offsets: vec![0; moments],
-            group_min: vec![0; groups],
-            group_max: vec![0; groups],
+            group_min: vec![Bytes::ZERO; groups],
+            group_max: vec![Bytes::ZERO; groups],
             wide: BTreeMap::new(),
         };
         Self { curve, group: Vec::with_capacity(GROUP), left: moments }
@@ -47,7 +47,7 @@ impl CurveBuilder {
 
     /// Set the value of the latest moment that has none yet.
     #[inline]
-    pub(super) fn push_front(&mut self, value: i64) {
+    pub(super) fn push_front(&mut self, value: Bytes) {
         debug_assert!(0 < self.left, "more values than moments");
         self.group.push(value);
         self.left -= 1;
@@ -59,15 +59,16 @@ impl CurveBuilder {
     fn finish_group(&mut self) {
         let (at, first) = (self.left / GROUP, self.left);
         // A loop, since `Iterator::min` and `max` are not inlined in every build.
-        let (mut min, mut max) = self.group.first().map_or((0, 0), |&value| (value, value));
+        let (mut min, mut max) =
+            self.group.first().map_or((Bytes::ZERO, Bytes::ZERO), |&value| (value, value));
         for &value in &self.group {
             (min, max) = (min.min(value), max.max(value));
         }
         (self.curve.group_min[at], self.curve.group_max[at]) = (min, max);
         let values = self.group.drain(..).rev();
-        if max.checked_sub(min).is_some_and(|span| u32::try_from(span).is_ok()) {
+        if u32::try_from((max - min).0).is_ok() {
             let offsets = &mut self.curve.offsets[first..first + values.len()];
-            offsets.iter_mut().zip(values).for_each(|(offset, value)| *offset = (value - min) as u32);
+            offsets.iter_mut().zip(values).for_each(|(offset, value)| *offset = (value - min).0 as u32);
         } else {
             self.curve.wide.insert(at, values.collect());
         }
@@ -82,7 +83,7 @@ impl CurveBuilder {
 
 impl Curve {
     /// A curve with these values, one per moment.
-    pub fn from_values(values: Vec<i64>) -> Self {
+    pub fn from_values(values: Vec<Bytes>) -> Self {
         let mut builder = CurveBuilder::new(values.len());
         values.into_iter().rev().for_each(|value| builder.push_front(value));
         builder.finish()
@@ -94,14 +95,14 @@ impl Curve {
     ///
     /// If the curve has no such moment.
     #[inline]
-    pub fn at(&self, moment: Moment) -> i64 {
+    pub fn at(&self, moment: Moment) -> Bytes {
         let i = moment.index();
         if !self.wide.is_empty()
             && let Some(values) = self.wide.get(&(i / GROUP))
         {
             return values[i % GROUP];
         }
-        self.group_min[i / GROUP] + i64::from(self.offsets[i])
+        self.group_min[i / GROUP] + Bytes(self.offsets[i].into())
     }
 
     /// Number of moments: one more than there are events.
@@ -116,9 +117,9 @@ impl Curve {
 
     /// The first moment of a range at which the range's maximum is reached, and that maximum. `None` if the
     /// range is empty or starts after the last moment.
-    pub fn peak_in(&self, range: Range<usize>) -> Option<(Moment, i64)> {
+    pub fn peak_in(&self, range: Range<usize>) -> Option<(Moment, Bytes)> {
         let range = range.start..range.end.min(self.len());
-        let mut best: Option<(usize, i64)> = None;
+        let mut best: Option<(usize, Bytes)> = None;
         let mut at = range.start;
         while at < range.end {
             let group = at / GROUP;
@@ -138,8 +139,8 @@ impl Curve {
     }
 
     /// The first moment at which the overall maximum is reached, and that maximum.
-    pub fn peak(&self) -> (Moment, i64) {
-        self.peak_in(0..self.len()).unwrap_or((Moment::START, 0))
+    pub fn peak(&self) -> (Moment, Bytes) {
+        self.peak_in(0..self.len()).unwrap_or((Moment::START, Bytes::ZERO))
     }
 }
 
@@ -147,12 +148,12 @@ impl Curve {
 #[derive(Debug, Default)]
 pub struct StepCurve {
     /// First moment of each value, ascending; the first is [`Moment::START`].
-    steps: Vec<(Moment, i64)>,
+    steps: Vec<(Moment, Bytes)>,
 }
 
 impl StepCurve {
     /// A curve of these changes: the moments ascend, and the first is [`Moment::START`].
-    pub fn from_steps(steps: Vec<(Moment, i64)>) -> Self {
+    pub fn from_steps(steps: Vec<(Moment, Bytes)>) -> Self {
         debug_assert!(steps.is_sorted_by(|a, b| a.0 < b.0), "moments ascend");
         debug_assert!(
             steps.first().is_none_or(|step| step.0 == Moment::START),
@@ -162,14 +163,14 @@ impl StepCurve {
     }
 
     /// The total at a moment, in bytes.
-    pub fn at(&self, moment: Moment) -> i64 {
+    pub fn at(&self, moment: Moment) -> Bytes {
         let after = self.steps.partition_point(|&(start, _)| start <= moment);
-        after.checked_sub(1).map_or(0, |i| self.steps[i].1)
+        after.checked_sub(1).map_or(Bytes::ZERO, |i| self.steps[i].1)
     }
 
     /// The first moment at which the overall maximum is reached, and that maximum.
-    pub fn peak(&self) -> (Moment, i64) {
-        let mut best = self.steps.first().copied().unwrap_or((Moment::START, 0));
+    pub fn peak(&self) -> (Moment, Bytes) {
+        let mut best = self.steps.first().copied().unwrap_or((Moment::START, Bytes::ZERO));
         for &(moment, value) in &self.steps {
             if best.1 < value {
                 best = (moment, value);
@@ -180,7 +181,7 @@ impl StepCurve {
 
     /// The first moment of a range at which the range's maximum is reached, and that maximum. `None` if the
     /// range is empty.
-    pub fn peak_in(&self, range: Range<usize>) -> Option<(Moment, i64)> {
+    pub fn peak_in(&self, range: Range<usize>) -> Option<(Moment, Bytes)> {
         if range.is_empty() {
             return None;
         }
@@ -196,14 +197,14 @@ impl StepCurve {
     }
 
     /// The largest total in a range of moments, in bytes; that of its start if the range is empty.
-    pub fn max_in(&self, range: Range<usize>) -> i64 {
+    pub fn max_in(&self, range: Range<usize>) -> Bytes {
         let first = self.at(Moment(range.start as u32));
         let from = self.steps.partition_point(|&(start, _)| start.index() <= range.start);
         self.steps[from..]
             .iter()
             .take_while(|(start, _)| start.index() < range.end)
             .map(|&(_, v)| v)
-            .fold(first, i64::max)
+            .fold(first, Bytes::max)
     }
 
     /// Whether another total is larger at some moment.
@@ -216,7 +217,7 @@ impl StepCurve {
     }
 
     /// The changes, by moment.
-    pub fn steps(&self) -> &[(Moment, i64)] {
+    pub fn steps(&self) -> &[(Moment, Bytes)] {
         &self.steps
     }
 }
@@ -226,23 +227,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn curve(values: &[i64]) -> Curve {
+    fn curve(values: &[Bytes]) -> Curve {
         Curve::from_values(values.to_vec())
     }
 
     #[test]
     fn values_of_any_span_are_kept() {
-        let values: Vec<i64> = (0..1000).map(|i: i64| if i / 256 == 1 { i << 40 } else { i - 500 }).collect();
-        let read: Vec<i64> = (0..1000).map(|m| curve(&values).at(Moment(m))).collect();
+        let values: Vec<Bytes> =
+            (0..1000).map(|i: i64| Bytes(if i / 256 == 1 { i << 40 } else { i - 500 })).collect();
+        let read: Vec<Bytes> = (0..1000).map(|m| curve(&values).at(Moment(m))).collect();
         assert_eq!(read, values);
-        let extreme = [i64::MIN, 0, i64::MAX];
+        let extreme = [Bytes::MIN, Bytes::ZERO, Bytes::MAX];
         assert_eq!((0..3).map(|m| curve(&extreme).at(Moment(m))).collect::<Vec<_>>(), extreme);
     }
 
     proptest! {
         #[test]
         fn the_peak_of_a_range_is_the_first_maximum(
-            values in proptest::collection::vec(-50i64..50, 1..1500),
+            values in proptest::collection::vec((-50i64..50).prop_map(Bytes), 1..1500),
             a in 0usize..1500,
             b in 0usize..1500,
         ) {
@@ -257,13 +259,14 @@ mod tests {
 
     #[test]
     fn steps_hold_until_the_next() {
-        let curve = StepCurve::from_steps(vec![(Moment(0), 5), (Moment(3), 9), (Moment(7), 2)]);
-        let read: Vec<i64> = (0..9).map(|m| curve.at(Moment(m))).collect();
+        let curve =
+            StepCurve::from_steps(vec![(Moment(0), Bytes(5)), (Moment(3), Bytes(9)), (Moment(7), Bytes(2))]);
+        let read: Vec<Bytes> = (0..9).map(|m| curve.at(Moment(m))).collect();
         assert_eq!(read, [5, 5, 5, 9, 9, 9, 9, 2, 2]);
-        assert_eq!(curve.peak(), (Moment(3), 9));
-        assert_eq!(curve.peak_in(0..9), Some((Moment(3), 9)));
-        assert_eq!(curve.peak_in(4..9), Some((Moment(4), 9)));
-        assert_eq!(curve.peak_in(7..8), Some((Moment(7), 2)));
+        assert_eq!(curve.peak(), (Moment(3), Bytes(9)));
+        assert_eq!(curve.peak_in(0..9), Some((Moment(3), Bytes(9))));
+        assert_eq!(curve.peak_in(4..9), Some((Moment(4), Bytes(9))));
+        assert_eq!(curve.peak_in(7..8), Some((Moment(7), Bytes(2))));
         assert_eq!(curve.peak_in(8..8), None);
         assert_eq!(curve.max_in(0..3), 5);
         assert_eq!(curve.max_in(1..4), 9);

@@ -2,7 +2,7 @@
 
 use super::address::AddressTable;
 use super::column::{CodedColumn, SizeColumn, TimeColumn};
-use super::{Action, AddrId, EventIx, StackId, StrId};
+use super::{Action, AddrId, Bytes, EventIx, StackId, StrId};
 
 /// The id of a memory pool, as torch writes it: `(0, 0)` is the default pool, anything else a
 /// private pool of a graph or a `MemPool`.
@@ -27,7 +27,7 @@ pub struct Event {
     /// The address; `None` for an event without one, such as an `oom`.
     pub addr: Option<u64>,
     /// Bytes: as requested for blocks, whole segments or mapped pages for segment events.
-    pub size: i64,
+    pub size: Bytes,
     /// Wall clock in microseconds since 1970; `None` where it was not recorded.
     pub time_us: Option<i64>,
     /// The stream's number or address; `None` where it was not recorded.
@@ -47,16 +47,16 @@ pub struct Event {
     /// `forward_frames`: the forward code that memory of a backward pass belongs to.
     pub forward_stack: StackId,
     /// `device_free` of an `oom`: bytes that the device still had.
-    pub device_free: Option<i64>,
+    pub device_free: Option<Bytes>,
 }
 
 impl Event {
     /// An event with an action, an address and a size only: no time, no stream, no stack.
-    pub fn new(action: Action, addr: u64, size: i64) -> Self {
+    pub fn new(action: Action, addr: u64, size: impl Into<Bytes>) -> Self {
         Self {
             action,
             addr: Some(addr),
-            size,
+            size: size.into(),
             time_us: None,
             stream: None,
             stack: StackId::EMPTY,
@@ -108,7 +108,7 @@ pub struct EventTable {
     stacks: Vec<StackId>,
     contexts: CodedColumn<Context>,
     /// Row and `device_free` of the few events that have it, by row.
-    device_free: Vec<(u32, i64)>,
+    device_free: Vec<(u32, Bytes)>,
 }
 
 impl EventTable {
@@ -193,7 +193,7 @@ impl EventTable {
 
     /// The size of an event in bytes; see [`Event::size`].
     #[inline]
-    pub fn size(&self, ix: EventIx) -> i64 {
+    pub fn size(&self, ix: EventIx) -> Bytes {
         self.sizes.get(ix.index())
     }
 
@@ -414,8 +414,13 @@ mod tests {
     #[test]
     fn what_is_pushed_is_read_back() {
         let mut table = EventTable::default();
-        let oom =
-            Event { action: Action::Oom, addr: None, device_free: Some(77), stream: Some(5), ..event(0, 9) };
+        let oom = Event {
+            action: Action::Oom,
+            addr: None,
+            device_free: Some(Bytes(77)),
+            stream: Some(5),
+            ..event(0, 9)
+        };
         let written = [event(1 << 63, 1), event(512, 2), oom];
         for e in &written {
             table.push(e);
@@ -432,7 +437,7 @@ mod tests {
             table.push(&event(i, i as i64));
         }
         let part = table.extract(&[1..2, 4..6], false);
-        let sizes: Vec<i64> = part.indices().map(|ix| part.size(ix)).collect();
+        let sizes: Vec<Bytes> = part.indices().map(|ix| part.size(ix)).collect();
         assert_eq!(sizes, [1, 4, 5]);
         let all = 0..6;
         assert_eq!(table.extract(std::slice::from_ref(&all), false).len(), 6);

@@ -1,7 +1,7 @@
 //! Allocations as lifetimes, and the set of allocations that are live at any moment.
 
 use super::rewind::LiveBlock;
-use super::{Action, AllocId, EventIx, EventTable, Moment, PoolKey, StackId};
+use super::{Action, AllocId, Bytes, EventIx, EventTable, Moment, PoolKey, StackId};
 use foldhash::HashMap;
 
 /// Stands for a moment after the end of the trace.
@@ -40,7 +40,7 @@ pub struct Allocation {
     /// Address of the first byte.
     pub addr: u64,
     /// Requested bytes.
-    pub size: i64,
+    pub size: Bytes,
     /// The stream that it belongs to; `None` if it is unknown.
     pub stream: Option<i64>,
     /// The pool that it belongs to; `None` if it is unknown.
@@ -71,7 +71,7 @@ impl Allocation {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InitialBlock {
     pub(super) addr: u64,
-    pub(super) size: i64,
+    pub(super) size: Bytes,
     pub(super) stream: Option<i64>,
     pub(super) pool: Option<PoolKey>,
     pub(super) stack: StackId,
@@ -248,7 +248,7 @@ impl Lifetimes {
 
     /// Requested bytes of an allocation.
     #[inline]
-    pub fn size(&self, id: AllocId, events: &EventTable) -> i64 {
+    pub fn size(&self, id: AllocId, events: &EventTable) -> Bytes {
         match self.origin(id) {
             Origin::Before => self.initial[id.index()].size,
             Origin::Event(ix) => events.size(ix),

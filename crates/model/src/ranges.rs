@@ -2,7 +2,7 @@
 //! moments.
 
 use super::runs::Runs;
-use super::{Action, Anomalies, Anomaly, EventIx, EventTable, Moment, PoolKey, SegmentTable};
+use super::{Action, Anomalies, Anomaly, Bytes, EventIx, EventTable, Moment, PoolKey, SegmentTable};
 use std::collections::BTreeMap;
 
 /// An address range that was reserved from one moment to another: a segment, or pages of an
@@ -12,7 +12,7 @@ pub struct ReservedRange {
     /// Address of the first byte.
     pub addr: u64,
     /// Bytes.
-    pub size: i64,
+    pub size: Bytes,
     /// First moment at which it is reserved.
     pub start: Moment,
     /// First moment at which it is gone; `None` if it survives the trace.
@@ -39,7 +39,7 @@ impl ReservedRange {
     /// The first address after the range.
     pub fn past_end(&self) -> u64 {
         // Addresses and sizes come from the file: the sum may exceed 64 bits.
-        self.addr.saturating_add(self.size.max(0).unsigned_abs())
+        self.addr.saturating_add(self.size.as_u64())
     }
 }
 
@@ -93,7 +93,7 @@ impl ReservedRanges {
                 Some((false, range)) => reserved.remove(range.addr, range.past_end()),
                 None if events.action(ix) == Action::Alloc => {
                     let addr = events.addr(ix).unwrap_or_default();
-                    let past_end = addr.saturating_add(events.size(ix).max(0).unsigned_abs());
+                    let past_end = addr.saturating_add(events.size(ix).as_u64());
                     outside += u64::from(!reserved.holds(addr, past_end));
                 }
                 None => {}
@@ -190,7 +190,7 @@ impl Undo {
     /// there now.
     fn vanish(&mut self, range: &ReservedRange, start: Moment) {
         let cuts = self.take(range);
-        let found: i64 = cuts.iter().map(|cut| cut.size).sum();
+        let found: Bytes = cuts.iter().map(|cut| cut.size).sum();
         self.done.extend(cuts.into_iter().map(|cut| ReservedRange { start, ..cut }));
         if found != range.size {
             self.anomalies.count(Anomaly::SegmentAppearsButIsAbsentAfter);
@@ -208,7 +208,7 @@ impl Undo {
             let (cut_from, cut_to) = (from.max(held.addr), to.min(held.past_end()));
             let piece = |addr: u64, past_end: u64| {
                 debug_assert!(addr <= past_end, "pieces lie within the range that they are cut from");
-                ReservedRange { addr, size: (past_end - addr) as i64, ..held }
+                ReservedRange { addr, size: Bytes::of_size(past_end - addr), ..held }
             };
             if held.addr < cut_from {
                 self.present.insert(held.addr, piece(held.addr, cut_from));

@@ -1,6 +1,6 @@
 //! A handle to one device of a file.
 
-use super::{AllocId, Allocation, DeviceId, Event, Lifetimes, Moment, Snapshot, StackId, Timeline};
+use super::{AllocId, Allocation, Bytes, DeviceId, Event, Lifetimes, Moment, Snapshot, StackId, Timeline};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Timeline {
 
     /// Requested bytes of an allocation.
     #[inline]
-    pub fn size(&self, id: AllocId) -> i64 {
+    pub fn size(&self, id: AllocId) -> Bytes {
         self.lifetimes.size(id, &self.events)
     }
 

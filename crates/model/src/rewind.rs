@@ -6,16 +6,15 @@
 
 use super::curve::CurveBuilder;
 use super::{
-    Action, AddrId, Anomalies, Anomaly, BlockState, Curve, EventIx, EventTable, Moment, SegmentTable,
+    Action, AddrId, Anomalies, Anomaly, BlockState, Bytes, Curve, EventIx, EventTable, Moment, SegmentTable,
 };
-use crate::SaturatingSum as _;
 
 /// A block that is live at some moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LiveBlock {
     pub(super) addr: AddrId,
     /// Requested bytes.
-    pub(super) size: i64,
+    pub(super) size: Bytes,
     /// True if the program has given it back and another stream may still use it.
     pub(super) awaiting: bool,
 }
@@ -25,7 +24,7 @@ pub(super) struct LiveBlock {
 pub(super) struct EndState {
     pub(super) blocks: Vec<LiveBlock>,
     /// Segment bytes.
-    pub(super) reserved: i64,
+    pub(super) reserved: Bytes,
 }
 
 impl EndState {
@@ -58,7 +57,7 @@ impl EndState {
     /// neither allocate nor free are unknown and left out.
     pub(super) fn of_trace(events: &EventTable) -> Self {
         let mut slots = Slots::new(events.address_count());
-        let (mut reserved, mut lowest) = (0i64, 0i64);
+        let (mut reserved, mut lowest) = (Bytes::ZERO, Bytes::ZERO);
         for ix in events.indices() {
             let (addr, size) = (events.addr_id(ix), events.size(ix));
             match events.action(ix) {
@@ -68,15 +67,15 @@ impl EndState {
                     slots.set(addr, size, SlotState::Awaiting);
                 }
                 Action::FreeCompleted => slots.clear(addr),
-                Action::SegmentAlloc | Action::SegmentMap => reserved = reserved.saturating_add(size),
-                Action::SegmentFree | Action::SegmentUnmap => reserved = reserved.saturating_sub(size),
+                Action::SegmentAlloc | Action::SegmentMap => reserved += size,
+                Action::SegmentFree | Action::SegmentUnmap => reserved -= size,
                 _ => {}
             }
             lowest = lowest.min(reserved);
         }
         // The events may give back segments from before them. Raising the end by what they give back too
         // much keeps the total at zero or above.
-        Self { blocks: slots.live(), reserved: reserved.saturating_sub(lowest) }
+        Self { blocks: slots.live(), reserved: reserved - lowest }
     }
 }
 
@@ -88,7 +87,7 @@ pub(super) struct Rewound {
     /// Requested bytes between alloc and requested free, per moment.
     pub(super) allocated: Curve,
     /// Segment bytes, where they change.
-    pub(super) reserved: Vec<(Moment, i64)>,
+    pub(super) reserved: Vec<(Moment, Bytes)>,
     /// The blocks that were live before the first event, by address.
     pub(super) initial: Vec<LiveBlock>,
     /// Number of live blocks at the first moment with the most active bytes.
@@ -130,11 +129,11 @@ pub(super) fn rewind(events: &EventTable, end: &EndState, addresses: usize) -> R
         match events.action(ix) {
             Action::SegmentAlloc | Action::SegmentMap => {
                 out.reserved.push((Moment::after(ix), reserved));
-                reserved = reserved.saturating_sub(size);
+                reserved -= size;
             }
             Action::SegmentFree | Action::SegmentUnmap => {
                 out.reserved.push((Moment::after(ix), reserved));
-                reserved = reserved.saturating_add(size);
+                reserved += size;
             }
             action => {
                 if let Err(anomaly) = undo(action, events, ix, &mut slots, &mut now) {
@@ -176,9 +175,9 @@ fn undo(
             let (held, state) = slots.get(addr).ok_or(Anomaly::AllocOfBlockNotLiveAfter)?;
             slots.clear(addr);
             now.live -= 1;
-            now.active = now.active.saturating_sub(held);
+            now.active -= held;
             if state == SlotState::Allocated {
-                now.allocated = now.allocated.saturating_sub(held);
+                now.allocated -= held;
             }
             if held == size { Ok(()) } else { Err(Anomaly::AllocSizeDiffers) }
         }
@@ -186,7 +185,7 @@ fn undo(
         Action::FreeCompleted => {
             slots.set(addr, size, SlotState::Awaiting);
             now.live += 1;
-            now.active = now.active.saturating_add(size);
+            now.active += size;
             Ok(())
         }
         Action::FreeRequested => match slots.get(addr) {
@@ -194,7 +193,7 @@ fn undo(
             Some((_, SlotState::Allocated)) => Err(Anomaly::FreeRequestedOfBlockStillAllocatedAfter),
             Some((held, SlotState::Awaiting)) => {
                 slots.set(addr, held, SlotState::Allocated);
-                now.allocated = now.allocated.saturating_add(held);
+                now.allocated += held;
                 Ok(())
             }
         },
@@ -205,17 +204,17 @@ fn undo(
 /// Running totals. Bytes saturate, as sizes come from the file; `live` is a count of slots and does not.
 struct Totals {
     /// Requested bytes of all live blocks.
-    active: i64,
+    active: Bytes,
     /// Requested bytes of the blocks that the program has not given back.
-    allocated: i64,
+    allocated: Bytes,
     /// Number of live blocks.
     live: usize,
 }
 
 impl Totals {
     fn of(blocks: &[LiveBlock]) -> Self {
-        let active = blocks.iter().map(|b| b.size).saturating_sum();
-        let allocated = blocks.iter().filter(|b| !b.awaiting).map(|b| b.size).saturating_sum();
+        let active = blocks.iter().map(|b| b.size).sum::<Bytes>();
+        let allocated = blocks.iter().filter(|b| !b.awaiting).map(|b| b.size).sum::<Bytes>();
         Self { active, allocated, live: blocks.len() }
     }
 }
@@ -228,7 +227,7 @@ enum SlotState {
 }
 
 /// Requested bytes and state of the block at each address, by [`AddrId`]; `None` without a block.
-struct Slots(Vec<Option<(i64, SlotState)>>);
+struct Slots(Vec<Option<(Bytes, SlotState)>>);
 
 impl Slots {
     fn new(addresses: usize) -> Self {
@@ -236,12 +235,12 @@ impl Slots {
     }
 
     #[inline]
-    fn get(&self, addr: AddrId) -> Option<(i64, SlotState)> {
+    fn get(&self, addr: AddrId) -> Option<(Bytes, SlotState)> {
         self.0[addr.index()]
     }
 
     #[inline]
-    fn set(&mut self, addr: AddrId, size: i64, state: SlotState) {
+    fn set(&mut self, addr: AddrId, size: Bytes, state: SlotState) {
         self.0[addr.index()] = Some((size, state));
     }
 

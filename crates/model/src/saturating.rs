@@ -19,7 +19,7 @@ macro_rules! saturating {
 
 saturating!(i64 u64 i128 u128);
 
-/// Adds up bytes.
+/// Adds up numbers.
 pub trait SaturatingSum: Iterator + Sized {
     /// The sum, or the largest number if it is more.
     fn saturating_sum(self) -> Self::Item

@@ -1,7 +1,6 @@
 //! Segments and blocks of the snapshot's end state.
 
-use super::{Anomalies, Anomaly, DeviceId, PoolKey, StackId, StrId};
-use crate::SaturatingSum as _;
+use super::{Anomalies, Anomaly, Bytes, DeviceId, PoolKey, StackId, StrId};
 use std::ops::Range;
 
 /// The state of a block (`state` in the snapshot).
@@ -22,9 +21,9 @@ pub struct Block {
     /// Address of the first byte.
     pub addr: u64,
     /// Bytes that the allocator gave it, rounding included.
-    pub size: i64,
+    pub size: Bytes,
     /// Bytes that the program asked for; stale for inactive blocks.
-    pub requested: i64,
+    pub requested: Bytes,
     /// In use, waiting or free.
     pub state: BlockState,
     /// The stack that allocated it; empty if none was recorded.
@@ -47,7 +46,7 @@ pub struct Segment {
     /// Address of the first byte.
     pub addr: u64,
     /// Bytes.
-    pub size: i64,
+    pub size: Bytes,
     /// The stream that it serves; `None` if it was not recorded.
     pub stream: Option<i64>,
     /// The pool that owns it; `None` before torch 2.1, which did not write it.
@@ -65,7 +64,7 @@ pub struct Segment {
 impl Segment {
     /// The first address after the segment.
     fn past_end(&self) -> u64 {
-        self.addr.saturating_add(self.size.max(0).unsigned_abs())
+        self.addr.saturating_add(self.size.as_u64())
     }
 }
 
@@ -87,9 +86,9 @@ impl SegmentTable {
     }
 
     /// Bytes reserved from the driver.
-    pub fn reserved(&self) -> i64 {
+    pub fn reserved(&self) -> Bytes {
         // Sizes come from the file: their sum may exceed 64 bits.
-        self.segments.iter().map(|s| s.size).saturating_sum()
+        self.segments.iter().map(|s| s.size).sum::<Bytes>()
     }
 
     /// What segments and blocks say that cannot all be true.

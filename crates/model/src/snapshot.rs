@@ -2,8 +2,8 @@
 
 use super::settings::{CONF_VARIABLES, Setting, SettingValue, entry};
 use super::{
-    Accelerator, ActionNames, DeviceId, FrameId, FrameTable, Originals, RecordedTensors, Sources, StackId,
-    StackTable, StrId, StringTable, Timeline,
+    Accelerator, ActionNames, Bytes, DeviceId, FrameId, FrameTable, Originals, RecordedTensors, Sources,
+    StackId, StackTable, StrId, StringTable, Timeline,
 };
 use std::sync::Arc;
 
@@ -53,9 +53,9 @@ pub struct OpenIssue {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct CountedPeaks {
     /// Most bytes in use, as requested.
-    pub requested_bytes: Option<i64>,
+    pub requested_bytes: Option<Bytes>,
     /// Most bytes reserved.
-    pub reserved_bytes: Option<i64>,
+    pub reserved_bytes: Option<Bytes>,
 }
 
 /// A PyTorch memory snapshot.
@@ -127,7 +127,7 @@ impl Snapshot {
     }
 
     /// All memory of a device in bytes, where oomscope's recorder noted it; torch itself writes it nowhere.
-    pub fn device_memory(&self, device: DeviceId) -> Option<i64> {
+    pub fn device_memory(&self, device: DeviceId) -> Option<Bytes> {
         self.noted_bytes(device, "total_bytes")
     }
 
@@ -140,11 +140,11 @@ impl Snapshot {
     }
 
     /// What oomscope's recorder noted of a device under a name.
-    fn noted_bytes(&self, device: DeviceId, name: &str) -> Option<i64> {
+    fn noted_bytes(&self, device: DeviceId, name: &str) -> Option<Bytes> {
         let devices = entry(&self.recorder, "devices")?.table()?;
         let about = entry(devices, &device.0.to_string())?.table()?;
         match entry(about, name)? {
-            SettingValue::Int(bytes) => Some(*bytes).filter(|&bytes| 0 < bytes),
+            SettingValue::Int(bytes) => Some(Bytes(*bytes)).filter(|&bytes| 0 < bytes),
             _ => None,
         }
     }

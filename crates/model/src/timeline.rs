@@ -3,8 +3,9 @@
 use super::lifetimes::InitialBlock;
 use super::rewind::{EndState, LiveBlock, rewind};
 use super::{
-    Action, AllocId, Anomalies, Anomaly, BlockState, Curve, DeviceId, DeviceTrust, EventIx, EventTable,
-    Lifetimes, Moment, PoolKey, ReservedRanges, SegmentTable, StackId, StepCurve, TimeIndex, Trust, Why,
+    Action, AllocId, Anomalies, Anomaly, BlockState, Bytes, Curve, DeviceId, DeviceTrust, EventIx,
+    EventTable, Lifetimes, Moment, PoolKey, ReservedRanges, SegmentTable, StackId, StepCurve, TimeIndex,
+    Trust, Why,
 };
 use foldhash::HashMap;
 
@@ -24,9 +25,9 @@ pub struct OomEvent {
     /// Its `oom` event.
     pub event: EventIx,
     /// Bytes that were requested, rounded up to a block size.
-    pub requested: i64,
+    pub requested: Bytes,
     /// Bytes that the device had left; `None` if that was not recorded.
-    pub device_free: Option<i64>,
+    pub device_free: Option<Bytes>,
 }
 
 /// The records that a timeline is built from.
@@ -130,7 +131,7 @@ impl Timeline {
         };
         let history = match [rewound.active.at(Moment::START), reserved.at(Moment::START)] {
             _ if !has_history(&events) => Trust::AtLeast(Why::NoHistory),
-            [0, 0] => Trust::Known,
+            [Bytes::ZERO, Bytes::ZERO] => Trust::Known,
             _ => Trust::AtLeast(Why::StartsLate),
         };
         Self {
@@ -193,7 +194,8 @@ pub(super) fn find_marks(events: &EventTable) -> (Vec<OomEvent>, Vec<EventIx>) {
             Action::Oom => {
                 let e = events.get(event);
                 // Before torch 2.0 the address of an `oom` held the free bytes.
-                let device_free = e.device_free.or_else(|| e.addr.and_then(|addr| i64::try_from(addr).ok()));
+                let device_free =
+                    e.device_free.or_else(|| e.addr.and_then(|addr| i64::try_from(addr).ok().map(Bytes)));
                 ooms.push(OomEvent { event, requested: e.size, device_free });
             }
             Action::Snapshot => dumps.push(event),

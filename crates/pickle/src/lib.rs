@@ -53,7 +53,7 @@ pub use bound::Bound;
 pub use error::{DecodeError, ErrorKind};
 pub use feed::{Chunk, ChunkSource, SeekSource};
 pub use machine::{Decoded, decode};
-pub use pieces::{Bytes, Fork, Hint, InTurn, Piece, PieceDecoder, PieceSink, Pieces, decode_in_pieces};
+pub use pieces::{Fork, Hint, InMemory, InTurn, Piece, PieceDecoder, PieceSink, Pieces, decode_in_pieces};
 pub use sink::{Sink, SinkMark};
 pub use value::{Handle, Kind, Value, View};
 pub use writer::{BATCH_ITEMS, MemoId, Writer};

@@ -23,7 +23,7 @@ impl<'a> Run<'a> {
 
     /// Whether most bytes of some allocations have an inferred category.
     pub fn are_inferred(&self, ids: &[AllocId]) -> bool {
-        let bytes = |id: &AllocId| i128::from(self.recording.size(*id).max(0));
+        let bytes = |id: &AllocId| i128::from(self.recording.size(*id).or_zero());
         let is_inferred = |id: &&AllocId| self.attribution.categories.basis(**id) == Basis::Inferred;
         let all: i128 = ids.iter().map(bytes).sum();
         let inferred: i128 = ids.iter().filter(is_inferred).map(bytes).sum();
@@ -38,7 +38,7 @@ impl<'a> Run<'a> {
     /// Requested bytes of an allocation.
     #[inline]
     pub fn bytes(&self, id: AllocId) -> u64 {
-        self.recording.size(id).max(0).unsigned_abs()
+        self.recording.size(id).as_u64()
     }
 
     /// The most bytes of some allocations that are in use at once.

@@ -3,9 +3,11 @@
 //! A threshold about a part of something is one of the shares that are named here, so that the same words mean the same
 //! everywhere.
 
+use oomscope_model::Bytes;
+
 /// The share that `part` is of `whole`, from 0 to 1; 0 if the whole is nothing.
-pub fn share(part: i64, whole: i64) -> f64 {
-    if whole <= 0 { 0.0 } else { part as f64 / whole as f64 }
+pub fn share(part: Bytes, whole: Bytes) -> f64 {
+    if whole <= 0 { 0.0 } else { part.as_f64() / whole.as_f64() }
 }
 
 /// A share in percent.

@@ -3,7 +3,7 @@
 //! A program that fails because something grows fails again later, whatever makes room for what it has now.
 
 use super::scene::Scene;
-use oomscope_model::Moment;
+use oomscope_model::{Bytes, Moment};
 use oomscope_program::projection::Turn;
 use oomscope_program::share::{TRACE, WORTH};
 use oomscope_simulator::Program;
@@ -51,8 +51,8 @@ impl Growth {
     }
 
     /// The last one that fits where some bytes are to spare in the one that failed.
-    pub(super) fn last(self, margin: i64) -> Turn {
-        let more = margin.max(0).unsigned_abs() / self.bytes;
+    pub(super) fn last(self, margin: Bytes) -> Turn {
+        let more = margin.as_u64() / self.bytes;
         let number = self.failed.number.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
         Turn { number, ..self.failed }
     }

@@ -3,6 +3,7 @@
 use super::offer::{Effort, Part};
 use super::precondition::Precondition;
 use super::price::Price;
+use oomscope_model::Bytes;
 use oomscope_program::projection::{Course, Turn, Unprojected};
 use oomscope_program::share::TRACE;
 use oomscope_simulator::{Profile, Until};
@@ -78,7 +79,7 @@ pub struct Prediction {
     pub fits_until_turn: Option<Turn>,
     /// Bytes to spare: the capacity less the most that is reserved. Negative, those that are missing at least; `None` as for
     /// `fits`.
-    pub margin: Option<i64>,
+    pub margin: Option<Bytes>,
     /// How far the prediction goes.
     pub basis: Trust,
     /// How surely the purpose of the changed allocations is known.
@@ -142,7 +143,7 @@ pub struct Predictions {
     /// Whether the recorded program fits.
     pub fits: Option<bool>,
     /// Bytes that the recorded program leaves or misses.
-    pub margin: Option<i64>,
+    pub margin: Option<Bytes>,
     /// Bytes that may be reserved, if that is known.
     pub capacity: Option<u64>,
     /// The remedies, best first.

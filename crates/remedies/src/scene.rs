@@ -1,5 +1,6 @@
 //! A recording with everything that remedies ask about it.
 
+use oomscope_model::Bytes;
 use oomscope_program::projection::{Course, Projection, Unprojected};
 use oomscope_program::{Computation, Run, Workload};
 use oomscope_simulator::{Device, Subject};
@@ -29,7 +30,7 @@ impl<'a> Scene<'a> {
     pub fn with_whole_step<T>(
         workload: &Workload<'_>,
         subject: &Subject,
-        capacity_bytes: Option<i64>,
+        capacity_bytes: Option<Bytes>,
         ask: impl FnOnce(&Scene<'_>) -> T,
     ) -> T {
         let device = subject.device().with_capacity(capacity_bytes);

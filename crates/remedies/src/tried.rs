@@ -5,6 +5,7 @@ use super::least::least_requested;
 use super::offer::{Change, Offer, Part};
 use super::outcome::Figures;
 use super::scene::Scene;
+use oomscope_model::Bytes;
 use oomscope_program::projection::Turn;
 use oomscope_simulator::{Device, Outcome, Profile, Program, Reach, Settings, margin_bytes};
 
@@ -40,7 +41,7 @@ pub(super) struct Tried {
     /// The most bytes that could be reserved, if that is known.
     pub(super) limit_bytes: Option<u64>,
     /// Bytes to spare; negative, those that are missing.
-    pub(super) margin: Option<i64>,
+    pub(super) margin: Option<Bytes>,
     /// What grows with each iteration, or each call of a model.
     pub(super) growth: Option<Growth>,
     /// The most bytes at once that a change cannot touch, where it touches some of them.
@@ -64,7 +65,7 @@ impl Tried {
         let (peak, profile) = program.sums();
         let simulate = |device: &Device| scene.subject.simulate(scene.subject.recorded_settings(), device);
         let tried = Self::simulated(scene, (peak.bytes, profile), &simulate(&scene.device), &simulate);
-        let missing = tried.margin.filter(|&margin| margin < 0).map_or(0, i64::unsigned_abs);
+        let missing = tried.margin.filter(|&margin| margin < 0).map_or(0, Bytes::unsigned_abs);
         Self { growth: Growth::of(scene, program, missing), ..tried }
     }
 

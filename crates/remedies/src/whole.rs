@@ -6,7 +6,7 @@ use super::scene::Scene;
 use super::trials::Progress;
 use super::wanted::Wish;
 use oomscope_analysis::Attribution;
-use oomscope_model::{DeviceId, Recording};
+use oomscope_model::{Bytes, DeviceId, Recording};
 use oomscope_program::{Run, Workload};
 use oomscope_simulator::Subject;
 
@@ -15,7 +15,7 @@ use oomscope_simulator::Subject;
 pub fn predict_all(
     recording: &Recording,
     attribution: &Attribution,
-    capacity_bytes: Option<i64>,
+    capacity_bytes: Option<Bytes>,
 ) -> Option<Predictions> {
     predict_all_while(&Workload::of(Run { recording, attribution }), capacity_bytes, &|_, _| true)
 }
@@ -23,7 +23,7 @@ pub fn predict_all(
 /// As [`predict_all`], where what the program does is known already, and told how far it is; remedies that are still to come when `progress` returns false are left out.
 pub fn predict_all_while(
     workload: &Workload<'_>,
-    capacity_bytes: Option<i64>,
+    capacity_bytes: Option<Bytes>,
     progress: Progress<'_>,
 ) -> Option<Predictions> {
     let recording = workload.computation.run.recording;

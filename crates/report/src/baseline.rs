@@ -2,7 +2,7 @@
 
 use oomscope_analysis::comparison::{CodeLine, PeakSummary};
 use oomscope_analysis::{Category, CategoryBytes};
-use oomscope_model::DeviceId;
+use oomscope_model::{Bytes, DeviceId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ pub(super) struct PeakLine {
     file: String,
     line: i64,
     function: String,
-    bytes: i64,
+    bytes: Bytes,
 }
 
 /// The lines of a summary, for JSON.
 pub(super) fn peak_lines(summary: PeakSummary) -> Vec<PeakLine> {
-    let line = |(line, bytes): (CodeLine, i64)| PeakLine {
+    let line = |(line, bytes): (CodeLine, Bytes)| PeakLine {
         file: line.file,
         line: line.line,
         function: line.function,
@@ -41,14 +41,14 @@ struct Record {
 
 #[derive(Deserialize)]
 struct Peak {
-    active: i64,
-    reserved: i64,
+    active: Bytes,
+    reserved: Bytes,
 }
 
 #[derive(Deserialize)]
 struct Categories {
-    peak: BTreeMap<String, i64>,
-    peak_inferred: BTreeMap<String, i64>,
+    peak: BTreeMap<String, Bytes>,
+    peak_inferred: BTreeMap<String, Bytes>,
 }
 
 /// Read the JSON of `stats` about one file.
@@ -68,7 +68,7 @@ pub fn read_baseline(text: &str) -> Result<Vec<PeakSummary>, String> {
 fn summary(record: Record) -> Result<PeakSummary, String> {
     let lines = record.peak_lines.ok_or("it has no peak_lines; write it again with this version")?;
     let Categories { peak, peak_inferred } = record.categories;
-    let category = |(key, bytes): (&String, &i64)| {
+    let category = |(key, bytes): (&String, &Bytes)| {
         Category::from_key(key).map(|category| CategoryBytes {
             category,
             bytes: *bytes,

@@ -27,19 +27,20 @@ pub fn category_text(of: &CategoryBytes) -> String {
 mod tests {
     use super::*;
     use oomscope_analysis::Category;
+    use oomscope_model::Bytes;
 
     #[test]
     fn what_is_inferred_is_marked() {
         let text = |inferred_bytes| {
             category_text(&CategoryBytes {
                 category: Category::Parameter,
-                bytes: 4 << 20,
+                bytes: Bytes(4 << 20),
                 inferred_bytes,
                 count: 1,
             })
         };
-        assert_eq!(text(0), "parameters 4.00 MiB");
-        assert_eq!(text(1 << 20), "parameters 4.00 MiB (≈ 1.00 MiB inferred)");
-        assert_eq!(text(4 << 20), "parameters ≈ 4.00 MiB");
+        assert_eq!(text(Bytes::ZERO), "parameters 4.00 MiB");
+        assert_eq!(text(Bytes(1 << 20)), "parameters 4.00 MiB (≈ 1.00 MiB inferred)");
+        assert_eq!(text(Bytes(4 << 20)), "parameters ≈ 4.00 MiB");
     }
 }

@@ -8,7 +8,7 @@ use oomscope_analysis::{
     Attribution, Claim, FittingTensor, SiteFrame, Verdict, fitting_tensors, frame_line, site_frame,
     site_place, stack_lines, tensors_text,
 };
-use oomscope_model::{Allocation, PoolKey, Recording};
+use oomscope_model::{Allocation, Bytes, PoolKey, Recording};
 use oomscope_units as units;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -35,7 +35,7 @@ struct Record {
     device: i64,
     addr: String,
     alloc_event: Option<u32>,
-    size: i64,
+    size: Bytes,
     pool: Option<[i64; 2]>,
     #[serde(flatten)]
     winner: ClaimRecord,

@@ -34,9 +34,9 @@ fn item_name(item: &GateItem) -> String {
 pub fn gate_text(row: &GateRow) -> String {
     let (name, now, before) =
         (item_name(&row.item), units::bytes(row.now_bytes), units::bytes(row.before_bytes));
-    let more = row.now_bytes.saturating_sub(row.before_bytes);
+    let more = row.now_bytes - row.before_bytes;
     let text = match more {
-        1.. => format!("{name} {now} is {} above the baseline's {before}", units::bytes(more)),
+        _ if 0 < more => format!("{name} {now} is {} above the baseline's {before}", units::bytes(more)),
         _ => format!("{name} {now}, baseline {before}"),
     };
     if row.is_judged_differently { format!("{text}, but is judged by other evidence") } else { text }
@@ -61,7 +61,7 @@ pub fn gate_markdown(lines: &[GateLine], grown: &[(String, GateRow)]) -> String 
             let name = item_name(&row.item);
             let name =
                 if matches!(row.item, GateItem::Line(_)) { Cell::Code(name) } else { Cell::Plain(name) };
-            let more = row.now_bytes.saturating_sub(row.before_bytes);
+            let more = row.now_bytes - row.before_bytes;
             vec![name, size(row.before_bytes), size(row.now_bytes), size(more), Cell::Code(place.clone())]
         };
         out.table(&Table { style: None, columns, rows: grown.iter().map(row).collect() });

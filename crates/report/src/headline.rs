@@ -18,7 +18,7 @@ pub fn headline(timeline: &Timeline, is_damaged: bool) -> String {
         (units::bytes(oom.requested), trusted_bytes(timeline.trust.in_use, active));
     let mut text = format!("Out of memory: {requested} requested with {active_text} active");
     if active < reserved && timeline.trust.reserved.is_known() {
-        text = format!("{text}, {} reserved but not in use", units::bytes(reserved.saturating_sub(active)));
+        text = format!("{text}, {} reserved but not in use", units::bytes(reserved - active));
     }
     if let Some(free) = oom.device_free {
         text = format!("{text}, {} free on the device", units::bytes(free));

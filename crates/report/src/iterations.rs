@@ -3,6 +3,7 @@
 use super::csv_text::{io_error, optional};
 use super::table::{self, Align};
 use oomscope_analysis::{IterationRow, Phase};
+use oomscope_model::Bytes;
 use oomscope_units as units;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -17,9 +18,9 @@ pub(super) struct IterationRecord {
     last_event: u32,
     phases: Vec<PhaseRecord>,
     peak: IterationPeak,
-    growth_bytes: i64,
-    left_bytes: i64,
-    kept_bytes: i64,
+    growth_bytes: Bytes,
+    left_bytes: Bytes,
+    kept_bytes: Bytes,
 }
 
 #[derive(Debug, Serialize)]
@@ -31,7 +32,7 @@ struct PhaseRecord {
 
 #[derive(Debug, Serialize)]
 struct IterationPeak {
-    bytes: i64,
+    bytes: Bytes,
     event: i64,
     phase: &'static str,
 }
@@ -150,12 +151,12 @@ pub fn iterations_csv<'a>(
             row.of_recording.to_string(),
             row.events[0].to_string(),
             row.events[1].saturating_sub(1).to_string(),
-            row.peak_bytes.to_string(),
+            row.peak_bytes.0.to_string(),
             (i64::from(row.peak.0) - 1).to_string(),
             row.peak_phase.key().to_owned(),
-            row.growth_bytes.to_string(),
-            row.left_bytes.to_string(),
-            row.kept_bytes.to_string(),
+            row.growth_bytes.0.to_string(),
+            row.left_bytes.0.to_string(),
+            row.kept_bytes.0.to_string(),
             phases.join(" "),
         ])
         .map_err(io_error)?;
@@ -179,11 +180,11 @@ mod tests {
                 (Phase::Backward, [1500, 2000]),
             ],
             peak: Moment(1500),
-            peak_bytes: 3 << 20,
+            peak_bytes: Bytes(3 << 20),
             peak_phase: Phase::Forward,
-            growth_bytes: -(1 << 20),
-            left_bytes: 2 << 20,
-            kept_bytes: 512,
+            growth_bytes: Bytes(-(1 << 20)),
+            left_bytes: Bytes(2 << 20),
+            kept_bytes: Bytes(512),
         }
     }
 
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     fn the_table_reads_in_full() {
         let mut rows = vec![row(Some(7)), row(None)];
-        rows[1].growth_bytes = 1 << 20;
+        rows[1].growth_bytes = Bytes(1 << 20);
         assert_eq!(
             text(|out| iterations_text(out, &rows)).lines().collect::<Vec<_>>(),
             [

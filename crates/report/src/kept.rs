@@ -2,6 +2,7 @@
 //!
 //! The file is the JSON of the fixes. It may come from a stranger or be about another recording of the same name.
 
+use oomscope_model::Bytes;
 use oomscope_remedies::{Attributed, Prediction, Trust, Wanted};
 use oomscope_units as units;
 use serde::Deserialize;
@@ -60,7 +61,7 @@ pub struct RecordingMark {
     /// Its events.
     pub recorded_events: u32,
     /// Its most active bytes.
-    pub recorded_peak: i64,
+    pub recorded_peak: Bytes,
     /// The event of its last request that failed.
     pub recorded_oom: Option<u32>,
 }

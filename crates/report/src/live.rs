@@ -8,7 +8,7 @@ use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines, trusted};
 use oomscope_analysis::filter::Matches;
 use oomscope_analysis::{Basis, Categories, live_at, recorded, site_label, stack_lines};
-use oomscope_model::{Allocation, FrameId, Moment, Recording, Snapshot};
+use oomscope_model::{Allocation, Bytes, FrameId, Moment, Recording, Snapshot};
 use oomscope_units as units;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -57,7 +57,7 @@ struct Record<'a> {
     schema: u32,
     device: i64,
     addr: String,
-    size: i64,
+    size: Bytes,
     stream: Option<i64>,
     pool: Option<[i64; 2]>,
     alloc_event: Option<u32>,
@@ -181,7 +181,7 @@ pub fn live_csv(
         csv.write_record([
             record.device.to_string(),
             record.addr,
-            record.size.to_string(),
+            record.size.0.to_string(),
             optional(record.stream),
             pool(row.allocation.pool),
             optional(record.alloc_event.map(i64::from)),

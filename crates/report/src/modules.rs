@@ -3,7 +3,7 @@
 use super::csv_text::{io_error, spreadsheet_safe};
 use super::table::{self, Align};
 use oomscope_analysis::{InferredPart, MODULE_COLUMNS, ModuleBytes, ModulePlace, ModuleRow, ModuleTable};
-use oomscope_model::SaturatingSum as _;
+use oomscope_model::Bytes;
 use oomscope_units as units;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub(super) struct ModulesRecord {
     rows: Vec<ModuleRecord>,
 }
 
-type ByCategory = BTreeMap<&'static str, i64>;
+type ByCategory = BTreeMap<&'static str, Bytes>;
 
 #[derive(Debug, Serialize)]
 struct ModuleRecord {
@@ -49,7 +49,7 @@ struct ModuleRecord {
     own_inferred: ByCategory,
     with_submodules: ByCategory,
     /// Activations by call, of the outermost module that ran several times.
-    activation_by_call: Vec<i64>,
+    activation_by_call: Vec<Bytes>,
 }
 
 /// The columns of figures, as headers for people.
@@ -79,7 +79,7 @@ pub fn module_indent(row: &ModuleRow) -> usize {
 /// The figures of a row with the modules below it, as text; empty for nothing, with `≈` where most is inferred.
 pub fn module_cells(row: &ModuleRow) -> [String; MODULE_COLUMNS.len()] {
     std::array::from_fn(|at| match row.total[at] {
-        0 => String::new(),
+        Bytes::ZERO => String::new(),
         bytes if InferredPart::of(bytes, row.total_inferred[at]).is_most() => {
             format!("≈ {}", units::bytes(bytes))
         }
@@ -99,12 +99,12 @@ pub fn module_calls_text(row: &ModuleRow) -> Option<String> {
 
 /// The rows that a short table shows: those that matter by their bytes. Each comes after the one that it is below.
 pub fn main_module_rows(table: &ModuleTable) -> impl Iterator<Item = &ModuleRow> {
-    let least = (sum(&table.total) / SMALL_PART).max(1);
+    let least = (sum(&table.total) / SMALL_PART).max(Bytes(1));
     table.rows.iter().filter(move |row| least <= sum(&row.total))
 }
 
-fn sum(bytes: &ModuleBytes) -> i64 {
-    bytes.iter().copied().saturating_sum()
+fn sum(bytes: &ModuleBytes) -> Bytes {
+    bytes.iter().copied().sum::<Bytes>()
 }
 
 /// Write the table as text, indented as the rest of `stats`.
@@ -192,7 +192,7 @@ pub fn modules_csv<'a>(out: &mut dyn Write, rows: impl IntoIterator<Item = &'a M
             spreadsheet_safe(&module_label(&once)).into_owned(),
             row.calls.to_string(),
         ];
-        let figures = row.total.iter().chain(&row.own).map(ToString::to_string);
+        let figures = row.total.iter().chain(&row.own).map(|bytes| bytes.0.to_string());
         csv.write_record(head.into_iter().chain(figures)).map_err(io_error)?;
     }
     csv.flush()
@@ -213,28 +213,50 @@ mod tests {
             place,
             depth,
             own,
-            own_inferred: [0, own[1], 0, 0],
+            own_inferred: [NONE, own[1], NONE, NONE],
             total,
-            total_inferred: [0, own[1], 0, 0],
+            total_inferred: [NONE, own[1], NONE, NONE],
             calls,
             by_call,
         };
-        const M: i64 = 1 << 20;
+        const M: Bytes = Bytes(1 << 20);
+        const NONE: Bytes = Bytes::ZERO;
         let rows = vec![
-            row(module("Net", "train.py:85", false), 0, [0; 4], [4 * M, 4 * M, 0, 12 * M], 1, vec![]),
+            row(
+                module("Net", "train.py:85", false),
+                0,
+                [Bytes::ZERO; 4],
+                [4 * M, 4 * M, NONE, 12 * M],
+                1,
+                vec![],
+            ),
             row(
                 module("Block", "net.py:113", false),
                 1,
-                [0, 0, 0, 12 * M],
-                [0, 0, 0, 12 * M],
+                [NONE, NONE, NONE, 12 * M],
+                [NONE, NONE, NONE, 12 * M],
                 2,
                 vec![5 * M, 7 * M],
             ),
-            row(module("Head", "net.py:20", true), 1, [4 * M, 4 * M, 0, 0], [4 * M, 4 * M, 0, 0], 0, vec![]),
-            row(ModulePlace::Outside, 0, [0, 0, 0, 8], [0, 0, 0, 8], 0, vec![]),
-            row(ModulePlace::NotKnown, 0, [0, 0, 9 * M, 0], [0, 0, 9 * M, 0], 0, vec![]),
+            row(
+                module("Head", "net.py:20", true),
+                1,
+                [4 * M, 4 * M, NONE, NONE],
+                [4 * M, 4 * M, NONE, NONE],
+                0,
+                vec![],
+            ),
+            row(
+                ModulePlace::Outside,
+                0,
+                [NONE, NONE, NONE, Bytes(8)],
+                [NONE, NONE, NONE, Bytes(8)],
+                0,
+                vec![],
+            ),
+            row(ModulePlace::NotKnown, 0, [NONE, NONE, 9 * M, NONE], [NONE, NONE, 9 * M, NONE], 0, vec![]),
         ];
-        ModuleTable { moment: Moment(8), rows, total: [4 * M, 4 * M, 9 * M, 12 * M + 8] }
+        ModuleTable { moment: Moment(8), rows, total: [4 * M, 4 * M, 9 * M, 12 * M + Bytes(8)] }
     }
 
     fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {

@@ -6,7 +6,7 @@ use super::stated_error::stated_error;
 use super::table::{self, Align};
 use super::trust::trust_lines;
 use oomscope_analysis::Phase;
-use oomscope_model::{Action, EventIx, Moment, Recording, SaturatingSum as _};
+use oomscope_model::{Action, Bytes, EventIx, Moment, Recording};
 use oomscope_program::projection::{Projection, Unprojected};
 use oomscope_units as units;
 use std::io::{self, Write};
@@ -91,9 +91,11 @@ fn parts(projection: &Projection, events: Range<u32>) -> Vec<(Phase, Range<u32>)
 fn row(projection: &Projection, name: String, part: &Range<u32>) -> Vec<String> {
     let timeline = projection.recording.timeline();
     let made = part.clone().map(EventIx).filter(|&event| timeline.events.action(event) == Action::Alloc);
-    let requested: i64 = made.map(|event| timeline.events.size(event)).saturating_sum();
-    let most =
-        timeline.active.peak_in(part.start as usize..part.end as usize + 1).map_or(0, |(_, bytes)| bytes);
+    let requested: Bytes = made.map(|event| timeline.events.size(event)).sum();
+    let most = timeline
+        .active
+        .peak_in(part.start as usize..part.end as usize + 1)
+        .map_or(Bytes::ZERO, |(_, bytes)| bytes);
     let after = timeline.active.at(Moment(part.end));
     let [requested, most, after] = [requested, most, after].map(units::bytes);
     vec![name, units::count(part.len() as u32), requested, most, after]

@@ -11,7 +11,7 @@ use super::simulation::fidelity_text;
 use super::stated_error::{stated_error, to_spare};
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
-use oomscope_model::{Recording, Timeline};
+use oomscope_model::{Bytes, Recording, Timeline};
 use oomscope_program::projection::Turn;
 use oomscope_remedies::{Attributed, Figures, Postponed, Precondition, Prediction, Predictions, Trust};
 use oomscope_simulator::{Fidelity, Profile, Until};
@@ -47,7 +47,7 @@ struct Record<'a> {
     device: i64,
     capacity: Option<u64>,
     recorded_events: u32,
-    recorded_peak: i64,
+    recorded_peak: Bytes,
     recorded_oom: Option<u32>,
     fidelity: FidelityRecord,
     projection: Option<ProjectionRecord>,
@@ -76,7 +76,7 @@ struct BaselineRecord<'a> {
     peak_reserved: u64,
     fits: Option<bool>,
     fits_until: &'static str,
-    margin: Option<i64>,
+    margin: Option<Bytes>,
     #[serde(skip_serializing_if = "Option::is_none")]
     curve: Option<CurveRecord<'a>>,
 }
@@ -107,7 +107,7 @@ struct RemedyRecord<'a> {
     fits_until: &'static str,
     fits_until_iteration: Option<u32>,
     fits_until_call: Option<u32>,
-    margin: Option<i64>,
+    margin: Option<Bytes>,
     basis: &'static str,
     attribution: &'static str,
     error: Option<f64>,
@@ -367,7 +367,7 @@ fn table(out: &mut dyn Write, predictions: &Predictions, shown: &[&Prediction]) 
     let titles = ["fix", "peak requested", "", "reserved", fits, "margin", "price", "basis"];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
     let before = predictions.baseline;
-    let row = |id: &str, figures: Figures, fits: String, margin: Option<i64>, last: [String; 2]| {
+    let row = |id: &str, figures: Figures, fits: String, margin: Option<Bytes>, last: [String; 2]| {
         let [price, basis] = last;
         vec![
             id.to_owned(),

@@ -4,7 +4,7 @@ use super::damage::DamageRecord;
 use super::json;
 use super::trust::TrustRecord;
 use oomscope_analysis::SeriesColumn;
-use oomscope_model::{Moment, Recording, Snapshot, Timeline};
+use oomscope_model::{Bytes, Moment, Recording, Snapshot, Timeline};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -33,14 +33,14 @@ struct ColumnRecord {
     events: [i64; 2],
     /// The time of the first, in microseconds since the first recorded time; null without times.
     time_us: Option<i64>,
-    active: i64,
+    active: Bytes,
     active_event: i64,
-    allocated: i64,
+    allocated: Bytes,
     allocated_event: i64,
-    reserved: i64,
+    reserved: Bytes,
     reserved_event: i64,
     /// What the filter lets through; null without one.
-    filtered: Option<i64>,
+    filtered: Option<Bytes>,
     filtered_event: Option<i64>,
 }
 

@@ -6,7 +6,7 @@ use super::json;
 use super::projection::{ProjectionRecord, projection_lines, projection_record};
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
-use oomscope_model::Recording;
+use oomscope_model::{Bytes, Recording};
 use oomscope_program::projection::{Course, Unprojected};
 use oomscope_simulator::{Fidelity, Outcome, Reach, Settings};
 use oomscope_units as units;
@@ -51,7 +51,7 @@ struct Record<'a> {
     file: &'a str,
     device: i64,
     recorded_settings: String,
-    recorded_peak_reserved: i64,
+    recorded_peak_reserved: Bytes,
     recorded_oom: Option<u32>,
     capacity: Option<u64>,
     fidelity: FidelityRecord,
@@ -92,7 +92,7 @@ struct OutcomeRecord {
     reaches: Option<u32>,
     fits: bool,
     fits_until: &'static str,
-    margin: Option<i64>,
+    margin: Option<Bytes>,
 }
 
 #[derive(Serialize)]
@@ -185,8 +185,8 @@ fn part(part: u64, whole: u64) -> String {
     units::percent(size(part), size(whole))
 }
 
-fn size(bytes: u64) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
+fn size(bytes: u64) -> Bytes {
+    Bytes::of_size(bytes)
 }
 
 fn bytes(count: u64) -> String {

@@ -1,5 +1,6 @@
 //! The error of a prediction, in words.
 
+use oomscope_model::Bytes;
 use oomscope_units as units;
 
 /// A share as `±7 %`, rounded up to whole percent.
@@ -10,8 +11,8 @@ pub(super) fn stated_error(share: f64) -> String {
 }
 
 /// What is left of a capacity, in words: `with 62.0 MiB to spare, less than it may be off`.
-pub(super) fn to_spare(margin_bytes: i64, of_bytes: u64, error: Option<f64>) -> String {
-    let is_less = margin_bytes as f64 <= of_bytes as f64 * error.unwrap_or(0.0);
+pub(super) fn to_spare(margin_bytes: Bytes, of_bytes: u64, error: Option<f64>) -> String {
+    let is_less = margin_bytes.as_f64() <= of_bytes as f64 * error.unwrap_or(0.0);
     let less = if is_less { ", less than it may be off" } else { "" };
     format!("with {} to spare{less}", units::bytes(margin_bytes))
 }
@@ -22,13 +23,13 @@ mod tests {
 
     #[test]
     fn what_is_left_is_set_against_the_error() {
-        let [mib, gib] = [1 << 20, 1 << 30];
-        assert_eq!(to_spare(gib, 4 * gib as u64, Some(0.07)), "with 1.00 GiB to spare");
+        let [mib, gib] = [Bytes(1 << 20), Bytes(1 << 30)];
+        assert_eq!(to_spare(gib, 4 << 30, Some(0.07)), "with 1.00 GiB to spare");
         assert_eq!(
-            to_spare(62 * mib, 4 * gib as u64, Some(0.07)),
+            to_spare(62 * mib, 4 << 30, Some(0.07)),
             "with 62.0 MiB to spare, less than it may be off"
         );
-        assert_eq!(to_spare(62 * mib, 4 * gib as u64, None), "with 62.0 MiB to spare");
+        assert_eq!(to_spare(62 * mib, 4 << 30, None), "with 62.0 MiB to spare");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use oomscope_analysis::{
     Attribution, DeviceStats, Facts, PoolStats, device_stats, iteration_table, live_at, module_table,
     pool_stats, site_label, sites,
 };
-use oomscope_model::{Anchor, DeviceTrust, Moment, Recording, Snapshot, Timeline};
+use oomscope_model::{Anchor, Bytes, DeviceTrust, Moment, Recording, Snapshot, Timeline};
 use oomscope_units as units;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -64,11 +64,11 @@ struct Record {
 
 #[derive(Serialize)]
 struct CategoryRecord {
-    peak: BTreeMap<&'static str, i64>,
-    end: BTreeMap<&'static str, i64>,
+    peak: BTreeMap<&'static str, Bytes>,
+    end: BTreeMap<&'static str, Bytes>,
     /// Bytes of these that are only inferred.
-    peak_inferred: BTreeMap<&'static str, i64>,
-    end_inferred: BTreeMap<&'static str, i64>,
+    peak_inferred: BTreeMap<&'static str, Bytes>,
+    end_inferred: BTreeMap<&'static str, Bytes>,
 }
 
 /// Iterations are counted from 0; null where the recording starts too late to know their number.

@@ -6,7 +6,7 @@ use super::modules::modules_text;
 use super::position::{PlaceRecord, place, position_text};
 use oomscope_analysis::filter::{Filter, Prepared};
 use oomscope_analysis::{Attribution, CategoryBytes, Phases, UserRules, iteration_table, module_table};
-use oomscope_model::{Moment, Recording, Timeline};
+use oomscope_model::{Bytes, Moment, Recording, Timeline};
 use oomscope_units as units;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -47,9 +47,9 @@ impl<'a> StatsRequest<'a> {
 pub(super) struct AtRecord {
     /// The event before the moment; -1 for the state before the first.
     event: i64,
-    active: i64,
-    categories: BTreeMap<&'static str, i64>,
-    categories_inferred: BTreeMap<&'static str, i64>,
+    active: Bytes,
+    categories: BTreeMap<&'static str, Bytes>,
+    categories_inferred: BTreeMap<&'static str, Bytes>,
     place: PlaceRecord,
 }
 
@@ -59,23 +59,23 @@ pub(super) struct FilterRecord {
     /// The number of allocations that match.
     allocations: usize,
     /// Their bytes at the peak, or at the moment that was asked for.
-    bytes: i64,
+    bytes: Bytes,
     /// Most of their bytes at once, and the first event after which there were as many.
-    peak_bytes: i64,
+    peak_bytes: Bytes,
     peak_event: i64,
     /// Those that are live at the peak, or at the moment, by category.
-    categories: BTreeMap<&'static str, i64>,
+    categories: BTreeMap<&'static str, Bytes>,
     /// Parts of the query that the device cannot answer.
     notes: Vec<String>,
 }
 
 /// Bytes by the key of their category.
-pub(super) fn by_key(of: &[CategoryBytes]) -> BTreeMap<&'static str, i64> {
+pub(super) fn by_key(of: &[CategoryBytes]) -> BTreeMap<&'static str, Bytes> {
     of.iter().map(|of| (of.category.key(), of.bytes)).collect()
 }
 
 /// Inferred bytes by the key of their category.
-pub(super) fn inferred_by_key(of: &[CategoryBytes]) -> BTreeMap<&'static str, i64> {
+pub(super) fn inferred_by_key(of: &[CategoryBytes]) -> BTreeMap<&'static str, Bytes> {
     let inferred = of.iter().filter(|of| of.inferred_bytes != 0);
     inferred.map(|of| (of.category.key(), of.inferred_bytes)).collect()
 }

@@ -30,7 +30,7 @@ pub fn events_csv(
             spreadsheet_safe(&units::printable(&snapshot.actions.name(event.action, &snapshot.strings)))
                 .into_owned(),
             event.addr.map_or_else(String::new, units::address),
-            event.size.to_string(),
+            event.size.0.to_string(),
             optional(event.stream),
             pool(event.pool),
             sites.text(event.stack),
@@ -75,7 +75,7 @@ pub fn allocations_csv(
             |span: Option<LifeSpan>| optional(span.filter(|span| !span.is_open).and_then(|span| span.us));
         csv.write_record([
             units::address(allocation.addr),
-            allocation.size.to_string(),
+            allocation.size.0.to_string(),
             optional(allocation.stream),
             pool(allocation.pool),
             event(Some(allocation.start)),

@@ -1,7 +1,7 @@
 //! How far the figures of a device can be trusted: in words, and as JSON has it.
 
 use super::damage::damage_line;
-use oomscope_model::{Moment, Recording, Snapshot, Timeline, Trust, Why};
+use oomscope_model::{Bytes, Moment, Recording, Snapshot, Timeline, Trust, Why};
 use oomscope_units as units;
 use serde::Serialize;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl TrustRecord {
 }
 
 /// A size as far as it is known: `1.80 GiB`, `at least 1.80 GiB`, or `not known`.
-pub fn trusted_bytes(trust: Trust, bytes: i64) -> String {
+pub fn trusted_bytes(trust: Trust, bytes: Bytes) -> String {
     trusted(trust, || units::bytes(bytes))
 }
 
@@ -130,7 +130,7 @@ pub fn start_text(timeline: &Timeline) -> String {
 fn contradictions(timeline: &Timeline) -> String {
     let mut parts: Vec<String> =
         timeline.anomalies.iter().map(|(kind, count)| times(kind.describe(), count)).collect();
-    let least = timeline.reserved.steps().iter().map(|&(_, bytes)| bytes).min().unwrap_or(0);
+    let least = timeline.reserved.steps().iter().map(|&(_, bytes)| bytes).min().unwrap_or(Bytes::ZERO);
     if least < 0 {
         parts.push(format!("reserved memory falls to {}", units::bytes(least)));
     }

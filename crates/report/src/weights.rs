@@ -1,13 +1,13 @@
 //! Weights of stacks as text.
 
 use oomscope_analysis::{Measure, Totals, WeightUnit};
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 use oomscope_units as units;
 
 /// A weight: `2.63 GiB`, `1.25 GiB·s`.
 pub fn weight_text(unit: WeightUnit, weight: i128) -> String {
     match unit {
-        WeightUnit::Bytes => units::bytes(units::clamped(weight)),
+        WeightUnit::Bytes => units::bytes(Bytes::clamped(weight)),
         WeightUnit::ByteMicros => units::byte_seconds(weight),
         WeightUnit::ByteEvents => units::byte_events(weight),
     }

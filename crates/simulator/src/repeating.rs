@@ -1,7 +1,7 @@
 //! The allocations that repeat, and so may scale with the batch.
 
 use foldhash::{HashMap, HashSet};
-use oomscope_model::{EventIx, Origin, StackId, Timeline};
+use oomscope_model::{Bytes, EventIx, Origin, StackId, Timeline};
 
 /// The allocations that scale with the batch: a guess.
 ///
@@ -11,7 +11,7 @@ use oomscope_model::{EventIx, Origin, StackId, Timeline};
 #[derive(Debug)]
 pub struct Repeating {
     stacks: HashSet<StackId>,
-    kept_sizes: HashSet<i64>,
+    kept_sizes: HashSet<Bytes>,
 }
 
 impl Repeating {

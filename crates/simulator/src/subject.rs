@@ -130,14 +130,14 @@ mod tests {
     use crate::{Reach, Repeating, smallest_capacity, sweep, useful_settings};
     use oomscope_fixtures::alone;
     use oomscope_model::{
-        Action, Anchor, Block, BlockState, DeviceId, Event, EventTable, PoolKey, Segment, SegmentTable,
-        StackId, TimelineInput,
+        Action, Anchor, Block, BlockState, Bytes, DeviceId, Event, EventTable, PoolKey, Segment,
+        SegmentTable, StackId, TimelineInput,
     };
     use proptest::prelude::*;
 
-    const MIB: i64 = 1 << 20;
+    const MIB: Bytes = Bytes(1 << 20);
 
-    fn event(action: Action, addr: u64, size: i64) -> Event {
+    fn event(action: Action, addr: u64, size: Bytes) -> Event {
         Event {
             action,
             addr: Some(addr),
@@ -163,12 +163,13 @@ mod tests {
         alone(Timeline::build(TimelineInput { device: DeviceId(0), events: table, segments, anchor }))
     }
 
-    fn any_size() -> impl Strategy<Value = i64> {
-        prop_oneof![
-            4 => 1..3 * MIB,
-            4 => (1i64..40).prop_map(|n| n * MIB),
+    fn any_size() -> impl Strategy<Value = Bytes> {
+        let bytes = prop_oneof![
+            4 => 1..3 * MIB.0,
+            4 => (1i64..40).prop_map(|n| n * MIB.0),
             1 => prop_oneof![Just(0), Just(-1), Just(i64::MIN), Just(i64::MAX), Just(1 << 45)],
-        ]
+        ];
+        bytes.prop_map(Bytes)
     }
 
     fn any_address() -> impl Strategy<Value = u64> {
@@ -191,7 +192,12 @@ mod tests {
             1 => Just(Action::Snapshot),
         ];
         let pool = prop_oneof![Just(None), Just(Some(PoolKey::DEFAULT)), Just(Some(PoolKey(0, 1)))];
-        let rest = (pool, proptest::option::of(-1i64..2), 0u32..3, proptest::option::of(0..90 * MIB));
+        let rest = (
+            pool,
+            proptest::option::of(-1i64..2),
+            0u32..3,
+            proptest::option::of((0..90 * MIB.0).prop_map(Bytes)),
+        );
         (action, any_address(), any_size(), rest).prop_map(
             |(action, addr, size, (pool, stream, stack, free))| {
                 let device_free = free.filter(|_| action == Action::Oom);

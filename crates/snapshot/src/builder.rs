@@ -17,7 +17,7 @@ use super::shapes::Shapes;
 use super::string_keys::StringKeys;
 use foldhash::HashSet;
 use oomscope_model::{
-    Action, ActionNames, Annotation, Block, EventTable, FrameId, FrameTable, SegmentTable, StackId,
+    Action, ActionNames, Annotation, Block, Bytes, EventTable, FrameId, FrameTable, SegmentTable, StackId,
     StackTable, StrId, StringTable,
 };
 use oomscope_pickle::Handle;
@@ -44,7 +44,7 @@ pub(super) struct BlockRow {
 /// An entry of a block's `history` (torch before 2.1).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HistoryRow {
-    pub(super) real_size: i64,
+    pub(super) real_size: Bytes,
     pub(super) stack: StackId,
 }
 

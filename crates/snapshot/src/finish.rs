@@ -6,8 +6,8 @@ use super::containers::{DictState, ListState, RecordList};
 use super::keys::{Key, RecordKind};
 use super::originals::originals;
 use oomscope_model::{
-    Action, Anchor, Damage, DeviceId, DeviceTrust, EventTable, Segment, SegmentTable, Snapshot, Timeline,
-    TimelineInput,
+    Action, Anchor, Bytes, Damage, DeviceId, DeviceTrust, EventTable, Segment, SegmentTable, Snapshot,
+    Timeline, TimelineInput,
 };
 use oomscope_pickle::{Decoded, Kind, Value, View};
 use rayon::prelude::*;
@@ -297,7 +297,7 @@ impl Builder {
 /// Whether the events leave something in use or reserved.
 fn leaves_memory(events: &EventTable) -> bool {
     let mut live: BTreeSet<u64> = BTreeSet::new();
-    let mut reserved = 0i64;
+    let mut reserved = Bytes::ZERO;
     for ix in events.indices() {
         let addr = events.addr(ix).unwrap_or_default();
         match events.action(ix) {
@@ -307,8 +307,8 @@ fn leaves_memory(events: &EventTable) -> bool {
             Action::FreeRequested | Action::FreeCompleted => {
                 live.remove(&addr);
             }
-            Action::SegmentAlloc | Action::SegmentMap => reserved = reserved.saturating_add(events.size(ix)),
-            Action::SegmentFree | Action::SegmentUnmap => reserved = reserved.saturating_sub(events.size(ix)),
+            Action::SegmentAlloc | Action::SegmentMap => reserved += events.size(ix),
+            Action::SegmentFree | Action::SegmentUnmap => reserved -= events.size(ix),
             _ => {}
         }
     }

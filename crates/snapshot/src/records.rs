@@ -6,14 +6,14 @@ use super::fields::{Fields, Mismatch};
 use super::keys::{Key, RecordKind};
 use super::pools::pool_key;
 use oomscope_model::{
-    Action, Annotation, Block, BlockState, DeviceId, Event, Frame, FrameId, FxInfo, PoolKey,
-    SaturatingSum as _, Segment, StackId, StrId,
+    Action, Annotation, Block, BlockState, Bytes, DeviceId, Event, Frame, FrameId, FxInfo, PoolKey, Segment,
+    StackId, StrId,
 };
 use oomscope_pickle::{ErrorKind, Handle, Kind, Value, View};
 
 /// The largest size that is taken as it is: 256 TiB, a thousand times any device, so that sums of thirty thousand of
 /// them do not overflow.
-const MAX_SIZE_BYTES: i64 = 1 << 48;
+const MAX_SIZE_BYTES: Bytes = Bytes(1 << 48);
 
 impl Builder {
     /// Store the fields as a row of their kind.
@@ -45,7 +45,7 @@ impl Builder {
             }
             RecordKind::History => {
                 let stack = self.stack_field(fields, kind, Key::Frames)?;
-                let real_size = self.size_field(fields, kind, Key::RealSize).unwrap_or(0);
+                let real_size = self.size_field(fields, kind, Key::RealSize).unwrap_or(Bytes::ZERO);
                 self.history.push(HistoryRow { real_size, stack });
                 self.history.len()
             }
@@ -68,7 +68,7 @@ impl Builder {
         let event = Event {
             action: self.action(fields),
             addr: self.checked(kind, fields.address(Key::Addr)),
-            size: self.size_field(fields, kind, Key::Size).unwrap_or(0),
+            size: self.size_field(fields, kind, Key::Size).unwrap_or(Bytes::ZERO),
             time_us: self.checked(kind, fields.int(Key::TimeUs)),
             stream: self.stream_field(fields, kind),
             stack,
@@ -149,7 +149,7 @@ impl Builder {
     fn block(&mut self, fields: &Fields<'_>) -> Result<BlockRow, ErrorKind> {
         let kind = RecordKind::Block;
         let history = self.first_history(fields);
-        let size = self.size_field(fields, kind, Key::Size).unwrap_or(0);
+        let size = self.size_field(fields, kind, Key::Size).unwrap_or(Bytes::ZERO);
         let requested = match history {
             Some(entry) => entry.real_size,
             None => self.size_field(fields, kind, Key::RequestedSize).unwrap_or(size),
@@ -199,7 +199,7 @@ impl Builder {
         Ok(Segment {
             device: DeviceId(self.checked(kind, fields.int(Key::Device)).unwrap_or(0)),
             addr,
-            size: self.size_field(fields, kind, Key::TotalSize).unwrap_or(0),
+            size: self.size_field(fields, kind, Key::TotalSize).unwrap_or(Bytes::ZERO),
             stream: self.stream_field(fields, kind),
             pool: self.pool_field(fields, kind, Key::SegmentPoolId),
             kind: self.str_field(fields, kind, Key::SegmentType),
@@ -236,8 +236,8 @@ impl Builder {
     /// Whether the sums that a segment states are those of its blocks, from `start` on.
     fn has_stated_sums(&self, fields: &Fields<'_>, start: usize) -> bool {
         let blocks = &self.segments.blocks[start..];
-        let sum = |keep: fn(&Block) -> bool, bytes: fn(&Block) -> i64| {
-            blocks.iter().filter(|block| keep(block)).map(bytes).saturating_sum()
+        let sum = |keep: fn(&Block) -> bool, bytes: fn(&Block) -> Bytes| {
+            blocks.iter().filter(|block| keep(block)).map(bytes).sum::<Bytes>()
         };
         let is_allocated = |block: &Block| block.state == BlockState::Allocated;
         let sums = [
@@ -246,7 +246,7 @@ impl Builder {
             (Key::RequestedSize, sum(Block::is_active, |block| block.requested)),
         ];
         let is_stated =
-            |(key, sum): (Key, i64)| fields.int(key).ok().flatten().is_none_or(|stated| stated == sum);
+            |(key, sum): (Key, Bytes)| fields.int(key).ok().flatten().is_none_or(|stated| stated == sum);
         sums.into_iter().all(is_stated)
     }
 
@@ -285,13 +285,13 @@ impl Builder {
 
     /// A size in bytes, from 0 to [`MAX_SIZE_BYTES`].
     #[inline]
-    fn size_field(&mut self, fields: &Fields<'_>, kind: RecordKind, key: Key) -> Option<i64> {
-        let size = self.checked(kind, fields.int(key))?;
-        if (0..=MAX_SIZE_BYTES).contains(&size) {
+    fn size_field(&mut self, fields: &Fields<'_>, kind: RecordKind, key: Key) -> Option<Bytes> {
+        let size = Bytes(self.checked(kind, fields.int(key))?);
+        if (Bytes::ZERO..=MAX_SIZE_BYTES).contains(&size) {
             Some(size)
         } else {
             self.notes.lost("sizes below zero or above 256 TiB, counted as zero", 1);
-            Some(0)
+            Some(Bytes::ZERO)
         }
     }
 

@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::containers::DictState;
 use super::keys::RecordKind;
-use oomscope_model::{Action, EventIx};
+use oomscope_model::{Action, Bytes, EventIx};
 use oomscope_pickle::{Kind, Value};
 
 impl Builder {
@@ -41,11 +41,11 @@ impl Builder {
     }
 
     /// Bytes by which an event changes what is allocated.
-    fn allocated_change(&self, event: EventIx) -> i64 {
+    fn allocated_change(&self, event: EventIx) -> Bytes {
         match self.events.action(event) {
             Action::Alloc => self.events.size(event),
-            Action::FreeRequested => self.events.size(event).saturating_neg(),
-            _ => 0,
+            Action::FreeRequested => -self.events.size(event),
+            _ => Bytes::ZERO,
         }
     }
 }

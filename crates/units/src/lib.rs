@@ -28,7 +28,8 @@ pub fn capitalised(text: &str) -> String {
 }
 
 /// A size in bytes with a binary unit and at least three significant digits: `2.63 GiB`, `1004 MiB`, `512 B`.
-pub fn bytes(size: i64) -> String {
+pub fn bytes(size: impl Into<i64>) -> String {
+    let size = size.into();
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let sign = if size < 0 { "-" } else { "" };
     let magnitude = size.unsigned_abs();
@@ -47,7 +48,8 @@ pub fn bytes(size: i64) -> String {
 }
 
 /// A size in bytes on an axis with marks every `step` bytes, with enough digits that neighbours differ.
-pub fn bytes_at_step(size: i64, step: i64) -> String {
+pub fn bytes_at_step(size: impl Into<i64>, step: impl Into<i64>) -> String {
+    let (size, step) = (size.into(), step.into());
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if size == 0 {
         return "0 B".to_owned();
@@ -68,7 +70,8 @@ pub fn bytes_at_step(size: i64, step: i64) -> String {
 }
 
 /// A size that is a round number of a unit, without decimals: `512 KiB`.
-pub fn bytes_short(size: i64) -> String {
+pub fn bytes_short(size: impl Into<i64>) -> String {
+    let size = size.into();
     bytes_at_step(size, 1i64 << (10 * (size.unsigned_abs().max(1).ilog2() / 10)))
 }
 
@@ -122,7 +125,8 @@ pub fn count(n: impl Into<i128>) -> String {
 }
 
 /// A size with its exact bytes: `2.63 GiB (2,823,946,240 bytes)`.
-pub fn bytes_exact(size: i64) -> String {
+pub fn bytes_exact(size: impl Into<i64>) -> String {
+    let size = size.into();
     if size.unsigned_abs() < 1000 { bytes(size) } else { format!("{} ({} bytes)", bytes(size), count(size)) }
 }
 
@@ -193,7 +197,8 @@ pub fn time_exact_us(us: i64) -> String {
 }
 
 /// A share of a whole in percent: `12.3 %`.
-pub fn percent(part: i64, whole: i64) -> String {
+pub fn percent(part: impl Into<i64>, whole: impl Into<i64>) -> String {
+    let (part, whole) = (part.into(), whole.into());
     if whole == 0 { "0 %".to_owned() } else { format!("{:.1} %", part as f64 / whole as f64 * 100.0) }
 }
 
@@ -214,7 +219,9 @@ mod tests {
     #[test]
     fn sizes_have_three_significant_digits() {
         let shown: Vec<String> =
-            [0, 999, 1023, 1024, 1536, 10_250, 1_048_575, 1 << 20, 2_823_946_240, -5 << 30].map(bytes).into();
+            [0_i64, 999, 1023, 1024, 1536, 10_250, 1_048_575, 1 << 20, 2_823_946_240, -5 << 30]
+                .map(bytes)
+                .into();
         assert_eq!(
             shown,
             [

@@ -1,6 +1,6 @@
 //! The limits that a device is held against.
 
-use oomscope_model::{Moment, Recording, Timeline, Trust};
+use oomscope_model::{Bytes, Moment, Recording, Timeline, Trust};
 use oomscope_report::start_text;
 use oomscope_units as units;
 
@@ -12,8 +12,8 @@ pub(super) struct Limit {
 
 /// The limits that were given.
 pub(super) struct Limits {
-    pub(super) max_peak: Option<i64>,
-    pub(super) max_reserved: Option<i64>,
+    pub(super) max_peak: Option<Bytes>,
+    pub(super) max_reserved: Option<Bytes>,
     pub(super) no_oom: bool,
 }
 
@@ -50,13 +50,13 @@ struct Peak {
     what: &'static str,
     /// The moment that has it; `None` if PyTorch counted more than any moment has.
     at: Option<Moment>,
-    bytes: i64,
+    bytes: Bytes,
     trust: Trust,
 }
 
 impl Peak {
     /// The largest total of the recording, or that which PyTorch counted: it began before the recording.
-    fn new(what: &'static str, (at, bytes): (Moment, i64), counted: Option<i64>, trust: Trust) -> Self {
+    fn new(what: &'static str, (at, bytes): (Moment, Bytes), counted: Option<Bytes>, trust: Trust) -> Self {
         match counted.filter(|&counted| bytes <= counted && !trust.is_unknown()) {
             Some(counted) => {
                 Self { what, at: (counted == bytes).then_some(at), bytes: counted, trust: Trust::Known }
@@ -65,7 +65,7 @@ impl Peak {
         }
     }
 
-    fn below(&self, limit: i64) -> Limit {
+    fn below(&self, limit: Bytes) -> Limit {
         let holds = self.bytes <= limit;
         let (what, shown, limit_text) = (self.what, units::bytes(self.bytes), units::bytes(limit));
         let place = match self.at.map(Moment::event) {
@@ -74,7 +74,7 @@ impl Peak {
             Some(Some(event)) => format!("after event {}", units::count(event.0)),
         };
         let text = if !holds {
-            let more = units::bytes(self.bytes.saturating_sub(limit));
+            let more = units::bytes(self.bytes - limit);
             format!("{what} {shown} is {more} above {limit_text}, {place}")
         } else if self.at.is_none() {
             format!("{what} {shown} of {limit_text}, {place}")

@@ -10,7 +10,7 @@ use baseline::Baseline;
 use clap::{ArgGroup, Args};
 use limits::{Limits, Outcome};
 use oomscope_analysis::comparison::{GateItem, GateRow};
-use oomscope_model::{Action, DeviceId, Recording, Snapshot, Timeline, Trust, Why};
+use oomscope_model::{Action, Bytes, DeviceId, Recording, Snapshot, Timeline, Trust, Why};
 use oomscope_report::{GateLine, gate_markdown, gate_text, trust_sentences};
 use oomscope_snapshot::load::Input;
 use oomscope_units as units;
@@ -42,10 +42,10 @@ pub(in crate::cli) struct CheckArgs {
     files: Files,
     /// The most bytes that may be active, as requested, on each device
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, group = "limits")]
-    max_peak: Option<i64>,
+    max_peak: Option<Bytes>,
     /// The most bytes that may be reserved on each device
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, group = "limits")]
-    max_reserved: Option<i64>,
+    max_reserved: Option<Bytes>,
     /// Fail if anything grew compared with this recording: a snapshot, or the JSON of 'stats' about one
     #[arg(long, value_name = "BASE", group = "limits")]
     baseline: Option<PathBuf>,

@@ -7,7 +7,7 @@ use super::values::{device_parser, parse_at, parse_bytes};
 use crate::cli::failure::Failure;
 use clap::Args;
 use oomscope_analysis::At;
-use oomscope_model::{DeviceId, Moment, Recording, Timeline};
+use oomscope_model::{Bytes, DeviceId, Moment, Recording, Timeline};
 use std::ops::Range;
 
 /// `--device`.
@@ -35,7 +35,7 @@ pub(in crate::cli) struct Target {
 pub(in crate::cli) struct Capacity {
     /// Memory of the device, for the capacity line: 80GiB. An OOM in the recording shows it, too
     #[arg(id = "capacity", long = "capacity", value_name = "SIZE", value_parser = parse_bytes)]
-    pub(in crate::cli) bytes: Option<i64>,
+    pub(in crate::cli) bytes: Option<Bytes>,
 }
 
 /// A device at a moment.

@@ -3,7 +3,7 @@
 use super::moment::{NamedMoment, NamedRange};
 use clap::builder::TypedValueParser;
 use oomscope_analysis::{At, Phase, RangeQuery};
-use oomscope_model::DeviceId;
+use oomscope_model::{Bytes, DeviceId};
 use oomscope_units as units;
 
 /// The name of a moment that is the peak of a range, before the range.
@@ -36,8 +36,10 @@ pub(in crate::cli) fn parse_range(text: &str) -> Result<NamedRange, String> {
 }
 
 /// Parse a number of bytes, with or without a unit.
-pub(in crate::cli) fn parse_bytes(text: &str) -> Result<i64, String> {
-    units::parse_bytes(text).ok_or_else(|| "expected a size such as 80GiB, 512MiB or 1024".to_owned())
+pub(in crate::cli) fn parse_bytes(text: &str) -> Result<Bytes, String> {
+    units::parse_bytes(text)
+        .map(Bytes)
+        .ok_or_else(|| "expected a size such as 80GiB, 512MiB or 1024".to_owned())
 }
 
 /// A parser of a device's number.

@@ -106,7 +106,7 @@ impl<'a> Keys<'a> {
         match self.by {
             OrderBy::Start => u64::from(timeline.lifetimes.start(id).0),
             OrderBy::Age => u64::from(u32::MAX - timeline.lifetimes.start(id).0),
-            OrderBy::Size => ascending(timeline.size(id)),
+            OrderBy::Size => ascending(timeline.size(id).0),
             OrderBy::Lifetime => self.lifetime_key(id),
             OrderBy::Address => timeline.allocation(id).addr,
             OrderBy::Stream => place(&self.streams, timeline.allocation(id).stream),

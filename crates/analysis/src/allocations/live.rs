@@ -1,6 +1,6 @@
 //! Moments that users name, and the allocations that are live at a moment.
 
-use oomscope_model::{Allocation, EventIx, Moment, StackId, Timeline};
+use oomscope_model::{Allocation, Bytes, EventIx, Moment, StackId, Timeline};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -70,20 +70,24 @@ pub struct SiteTotal {
     /// The stack.
     pub stack: StackId,
     /// Requested bytes of its allocations.
-    pub bytes: i64,
+    pub bytes: Bytes,
     /// Number of its allocations.
     pub count: usize,
     /// Requested bytes of the largest of them.
-    pub largest: i64,
+    pub largest: Bytes,
 }
 
 /// The stacks of some allocations, most bytes first.
 pub fn sites<'a>(allocations: impl IntoIterator<Item = &'a Allocation>) -> Vec<SiteTotal> {
     let mut totals: BTreeMap<StackId, SiteTotal> = BTreeMap::new();
     for a in allocations {
-        let site =
-            totals.entry(a.stack).or_insert(SiteTotal { stack: a.stack, bytes: 0, count: 0, largest: 0 });
-        site.bytes = site.bytes.saturating_add(a.size);
+        let site = totals.entry(a.stack).or_insert(SiteTotal {
+            stack: a.stack,
+            bytes: Bytes::ZERO,
+            count: 0,
+            largest: Bytes::ZERO,
+        });
+        site.bytes += a.size;
         site.count += 1;
         site.largest = site.largest.max(a.size);
     }

@@ -1,6 +1,6 @@
 //! The tensors that an allocation may have held, of those that a recorder noted.
 
-use oomscope_model::{Allocation, DeviceId, RecordedTensor, Snapshot};
+use oomscope_model::{Allocation, Bytes, DeviceId, RecordedTensor, Snapshot};
 
 /// A shape and type that fit an allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,22 +57,22 @@ pub fn tensors_text(tensors: &[FittingTensor]) -> Option<String> {
     }
 }
 
-fn tensor_bytes(snapshot: &Snapshot, tensor: &RecordedTensor) -> Option<i64> {
+fn tensor_bytes(snapshot: &Snapshot, tensor: &RecordedTensor) -> Option<Bytes> {
     let element_bytes = element_bytes(&snapshot.strings.name(tensor.dtype))?;
     let dimensions = snapshot.tensors.dimensions(tensor.shape);
     dimensions.iter().try_fold(element_bytes, |bytes, &dimension| bytes.checked_mul(dimension))
 }
 
 /// Bytes of an element (`c10/core/ScalarType.h`). `None` for types that this version does not know.
-fn element_bytes(dtype: &str) -> Option<i64> {
+fn element_bytes(dtype: &str) -> Option<Bytes> {
     let name = dtype.strip_prefix("torch.")?;
     Some(match name {
-        "bool" | "uint8" | "int8" | "quint8" | "qint8" => 1,
-        "float16" | "bfloat16" | "half" | "int16" | "uint16" => 2,
-        "float32" | "int32" | "uint32" | "complex32" | "qint32" => 4,
-        "float64" | "int64" | "uint64" | "complex64" => 8,
-        "complex128" => 16,
-        _ if name.starts_with("float8_") => 1,
+        "bool" | "uint8" | "int8" | "quint8" | "qint8" => Bytes(1),
+        "float16" | "bfloat16" | "half" | "int16" | "uint16" => Bytes(2),
+        "float32" | "int32" | "uint32" | "complex32" | "qint32" => Bytes(4),
+        "float64" | "int64" | "uint64" | "complex64" => Bytes(8),
+        "complex128" => Bytes(16),
+        _ if name.starts_with("float8_") => Bytes(1),
         _ => return None,
     })
 }

@@ -3,7 +3,7 @@
 use super::claims::Evidence;
 use super::facts::{FactsByStack, free_event};
 use super::{Basis, Blocks, Category, EvidenceKind, RuleId, Verdict};
-use oomscope_model::{AllocId, EventIx, FrameId, Moment, Timeline};
+use oomscope_model::{AllocId, Bytes, EventIx, FrameId, Moment, Timeline};
 use std::sync::Arc;
 
 /// The categories of all allocations of one device.
@@ -20,9 +20,9 @@ pub struct CategoryBytes {
     /// The category.
     pub category: Category,
     /// Requested bytes of all its allocations.
-    pub bytes: i64,
+    pub bytes: Bytes,
     /// Requested bytes of those whose category is only inferred: see [`Basis::Inferred`].
-    pub inferred_bytes: i64,
+    pub inferred_bytes: Bytes,
     /// How many allocations there are.
     pub count: usize,
 }
@@ -31,7 +31,7 @@ pub struct CategoryBytes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Because {
     /// Its size in bytes, and the time at which it was made.
-    Size(i64),
+    Size(Bytes),
     /// A label.
     Label,
     /// The frame that decided.
@@ -43,7 +43,7 @@ pub enum Because {
     /// It is never freed within the recording.
     Kept,
     /// Blocks of its size in bytes.
-    Blocks(i64, Blocks),
+    Blocks(Bytes, Blocks),
     /// The allocation whose place it took.
     TookThePlaceOf(AllocId),
     /// It lies in a private pool.
@@ -100,16 +100,20 @@ impl Categories {
 
     /// The memory of some allocations with their sizes, by category in the order of [`Category::ALL`]; categories without
     /// bytes are left out.
-    pub fn bytes_of(&self, allocations: impl Iterator<Item = (AllocId, i64)>) -> Vec<CategoryBytes> {
-        let mut totals =
-            Category::ALL.map(|category| CategoryBytes { category, bytes: 0, inferred_bytes: 0, count: 0 });
+    pub fn bytes_of(&self, allocations: impl Iterator<Item = (AllocId, Bytes)>) -> Vec<CategoryBytes> {
+        let mut totals = Category::ALL.map(|category| CategoryBytes {
+            category,
+            bytes: Bytes::ZERO,
+            inferred_bytes: Bytes::ZERO,
+            count: 0,
+        });
         for (id, size) in allocations {
             let verdict = self.verdict(id);
             let total = &mut totals[verdict.category as usize];
             total.count += 1;
-            total.bytes = total.bytes.saturating_add(size);
+            total.bytes += size;
             if verdict.basis() == Basis::Inferred {
-                total.inferred_bytes = total.inferred_bytes.saturating_add(size);
+                total.inferred_bytes += size;
             }
         }
         totals.into_iter().filter(|total| total.bytes != 0).collect()

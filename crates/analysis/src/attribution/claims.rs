@@ -5,7 +5,7 @@
 
 use super::{Basis, Category, RuleId};
 use foldhash::HashMap;
-use oomscope_model::{AllocId, DeviceId, Timeline};
+use oomscope_model::{AllocId, Bytes, DeviceId, Timeline};
 
 /// A category, and the rule that decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub(super) struct Claims {
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
     /// The blocks of one size that a rule looked at together.
-    pub(super) blocks: HashMap<(RuleId, i64), Blocks>,
+    pub(super) blocks: HashMap<(RuleId, Bytes), Blocks>,
     /// The allocation whose place another took.
     pub(super) replaced: HashMap<AllocId, AllocId>,
 }
@@ -150,7 +150,7 @@ impl Claims {
     }
 
     /// Claim one of several blocks of a size.
-    pub(super) fn claim_with_blocks(&mut self, id: AllocId, verdict: Verdict, size: i64, blocks: Blocks) {
+    pub(super) fn claim_with_blocks(&mut self, id: AllocId, verdict: Verdict, size: Bytes, blocks: Blocks) {
         if self.add(id, verdict) {
             self.evidence.blocks.insert((verdict.rule, size), blocks);
         }

@@ -1,7 +1,7 @@
 //! What memory is made of at many moments, found in one pass over the allocations.
 
 use super::{Basis, Categories, Category, CategoryBytes};
-use oomscope_model::{AllocId, Moment, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Timeline};
 
 /// Bytes and allocations of a category that begin or end; wide enough that no sum of them overflows.
 #[derive(Clone, Copy, Default)]
@@ -12,7 +12,7 @@ struct Change {
 }
 
 impl Change {
-    fn add(&mut self, bytes: i64, is_inferred: bool, count: i64) {
+    fn add(&mut self, bytes: Bytes, is_inferred: bool, count: i64) {
         let bytes = i128::from(bytes) * i128::from(count);
         self.bytes += bytes;
         self.inferred_bytes += if is_inferred { bytes } else { 0 };
@@ -51,7 +51,6 @@ impl Categories {
 /// The totals after each of the changes; categories without bytes are left out.
 fn summed(changes: &[[Change; Category::ALL.len()]]) -> Vec<Vec<CategoryBytes>> {
     let mut totals = [Change::default(); Category::ALL.len()];
-    let clamped = |n: i128| n.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
     let row = |changes: &[Change; Category::ALL.len()]| {
         for (total, change) in totals.iter_mut().zip(changes) {
             total.bytes += change.bytes;
@@ -60,8 +59,8 @@ fn summed(changes: &[[Change; Category::ALL.len()]]) -> Vec<Vec<CategoryBytes>> 
         }
         let bytes = |(category, total): (Category, &Change)| CategoryBytes {
             category,
-            bytes: clamped(total.bytes),
-            inferred_bytes: clamped(total.inferred_bytes),
+            bytes: Bytes::clamped(total.bytes),
+            inferred_bytes: Bytes::clamped(total.inferred_bytes),
             count: usize::try_from(total.count).unwrap_or_default(),
         };
         Category::ALL.into_iter().zip(&totals).map(bytes).filter(|of| of.bytes != 0).collect()
@@ -87,7 +86,7 @@ mod tests {
             let each: Vec<_> = moments.iter().map(|&at| categories.bytes_at(&recording, at)).collect();
             assert_eq!(categories.bytes_over(&recording, &moments), each, "{name}");
             for (moment, of) in moments.iter().zip(&each) {
-                let sum: i64 = of.iter().map(|of| of.bytes).sum();
+                let sum: Bytes = of.iter().map(|of| of.bytes).sum();
                 assert_eq!(sum, recording.active.at(*moment), "{name} at {moment:?}");
             }
         }

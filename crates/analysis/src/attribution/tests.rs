@@ -6,7 +6,7 @@ use oomscope_fixtures::programs::{
     BACKWARD, DATA, EVALUATE, FOREACH, FORWARD, Held, LOAD, Program, SIZES, STATE, ZERO_GRAD, train,
 };
 use oomscope_fixtures::tables::{any_events, snapshot};
-use oomscope_model::{Moment, Recording, SaturatingSum as _};
+use oomscope_model::{Bytes, Moment, Recording};
 use proptest::prelude::*;
 
 /// The categories of the blocks that are live at the end, by address.
@@ -277,11 +277,11 @@ proptest! {
         let found = Attribution::of(&recording, &UserRules::default());
         for moment in 0..=recording.events.len() as u32 {
             let live = recording.lifetimes.live_at(Moment(moment));
-            let naive = live.map(|id| recording.size(id)).saturating_sum();
+            let naive = live.map(|id| recording.size(id)).sum::<Bytes>();
             let totals = found.categories.bytes_at(&recording, Moment(moment));
             // Sums of sizes as odd as these may have stopped at the largest number.
             if naive.unsigned_abs() < 1 << 60 {
-                prop_assert_eq!(totals.iter().map(|row| row.bytes).sum::<i64>(), naive);
+                prop_assert_eq!(totals.iter().map(|row| row.bytes).sum::<Bytes>(), naive);
             }
             found.phases.phase_at(Moment(moment));
             if let Some(number) = found.phases.iteration_at(Moment(moment)) {

@@ -1,10 +1,12 @@
 //! Bounds below which blocks agree by chance, or do not matter. Each has one meaning, wherever it is asked for.
 
+use oomscope_model::Bytes;
+
 /// A block up to this size, in bytes, is a single number: a loss, its gradient, or an optimizer's counter.
-pub(crate) const SCALAR_BYTES: i64 = 8;
+pub(crate) const SCALAR_BYTES: Bytes = Bytes(8);
 
 /// Optimizers make blocks up to this size, in bytes, for numbers of their own: step counters, learning rates, norms.
-pub(super) const NUMBERS_BYTES: i64 = 4096;
+pub(super) const NUMBERS_BYTES: Bytes = Bytes(4096);
 
 /// Fewer than this agree by chance: different sizes that are those of parameters, say, or backwards that show how often an
 /// optimizer steps.

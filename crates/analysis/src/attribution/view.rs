@@ -6,14 +6,14 @@ use super::thresholds::MIN_AGREEING;
 use crate::segments::address_order::{AddressKey, AddressOrder};
 use crate::segments::pools::PoolPlaces;
 use foldhash::{HashMap, HashSet};
-use oomscope_model::{AllocId, EventIx, PoolKey, Recording, SaturatingSum as _, StackId, Timeline};
+use oomscope_model::{AllocId, Bytes, EventIx, PoolKey, Recording, StackId, Timeline};
 use std::collections::BTreeMap;
 
 /// How many blocks there are of each size.
-pub(super) type CountBySize = HashMap<i64, usize>;
+pub(super) type CountBySize = HashMap<Bytes, usize>;
 
 /// Blocks by size.
-pub(super) type BlocksBySize = BTreeMap<i64, Vec<AllocId>>;
+pub(super) type BlocksBySize = BTreeMap<Bytes, Vec<AllocId>>;
 
 /// Facts, structure and labels of one device.
 pub(super) struct View<'a> {
@@ -109,14 +109,14 @@ impl<'a> View<'a> {
         self.timeline.lifetimes.end(id).is_none()
     }
 
-    pub(super) fn size(&self, id: AllocId) -> i64 {
+    pub(super) fn size(&self, id: AllocId) -> Bytes {
         self.timeline.size(id)
     }
 
     /// The bytes of several allocations.
-    pub(super) fn bytes(&self, ids: impl IntoIterator<Item = AllocId>) -> i64 {
+    pub(super) fn bytes(&self, ids: impl IntoIterator<Item = AllocId>) -> Bytes {
         // Sizes of a damaged file may add up to more than any number holds.
-        ids.into_iter().map(|id| self.size(id)).saturating_sum()
+        ids.into_iter().map(|id| self.size(id)).sum::<Bytes>()
     }
 
     /// How many of some allocations have each size.
@@ -142,7 +142,7 @@ impl<'a> View<'a> {
 
     /// The stacks that make some allocations in several sizes, which few but those of parameters do by chance.
     pub(super) fn stacks_of_several_sizes(&self, ids: impl Iterator<Item = AllocId>) -> HashSet<StackId> {
-        let mut sizes: HashMap<StackId, HashSet<i64>> = HashMap::default();
+        let mut sizes: HashMap<StackId, HashSet<Bytes>> = HashMap::default();
         for id in ids {
             sizes.entry(self.stack(id)).or_default().insert(self.size(id));
         }

@@ -11,7 +11,7 @@ use super::side::Side;
 use super::sites::{LinePair, Sites, matched_sites};
 use crate::Category;
 use crate::stacks::site::NO_STACK;
-use oomscope_model::Moment;
+use oomscope_model::{Bytes, Moment};
 
 /// Totals of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,13 +19,13 @@ pub struct Figures {
     /// The moment that is compared.
     pub moment: Moment,
     /// Active bytes then, by the curve of the device.
-    pub active_bytes: i64,
+    pub active_bytes: Bytes,
     /// Reserved bytes then.
-    pub reserved_bytes: i64,
+    pub reserved_bytes: Bytes,
     /// The peak of active bytes.
-    pub peak: (Moment, i64),
+    pub peak: (Moment, Bytes),
     /// The peak of reserved bytes.
-    pub reserved_peak: (Moment, i64),
+    pub reserved_peak: (Moment, Bytes),
     /// The beginning of the time that the moment belongs to: older memory was live already then.
     pub since: Since,
 }
@@ -153,8 +153,8 @@ impl Comparison {
     }
 
     /// Reserved bytes of the second side less those of the first.
-    pub fn reserved_change_bytes(&self) -> i64 {
-        self.figures[1].reserved_bytes.saturating_sub(self.figures[0].reserved_bytes)
+    pub fn reserved_change_bytes(&self) -> Bytes {
+        self.figures[1].reserved_bytes - self.figures[0].reserved_bytes
     }
 
     /// Whether both sides have the same memory: the same bytes by category, line, module, pool and stream, and as much reserved.

@@ -2,7 +2,7 @@
 
 use super::side::Side;
 use crate::MomentRange;
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 use std::sync::Arc;
 
 /// What lies at the same place of the axis.
@@ -33,7 +33,7 @@ pub struct Aligned<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AlignedColumn {
     /// For either side the moment in the column at which most is active; `None` where it has no moment there.
-    pub peaks: [Option<(Moment, i64)>; 2],
+    pub peaks: [Option<(Moment, Bytes)>; 2],
 }
 
 /// The places of one recording's moments.

@@ -4,7 +4,7 @@ use super::lines::{CodeLine, match_lines};
 use super::side::Side;
 use super::sites::Sites;
 use crate::{Category, CategoryBytes, InferredPart};
-use oomscope_model::{DeviceId, StackId};
+use oomscope_model::{Bytes, DeviceId, StackId};
 use std::collections::BTreeMap;
 
 /// Lines with less than one part in this many of the peak are left out: a tenth of what any sensible tolerance is.
@@ -16,15 +16,15 @@ pub struct PeakSummary {
     /// The device.
     pub device: DeviceId,
     /// The most active bytes.
-    pub peak_bytes: i64,
+    pub peak_bytes: Bytes,
     /// The most reserved bytes.
-    pub reserved_bytes: i64,
+    pub reserved_bytes: Bytes,
     /// Whether the end of the trace was recorded, and nothing contradicts the figures.
     pub is_complete: bool,
     /// Live bytes by category.
     pub categories: Vec<CategoryBytes>,
     /// Live bytes by line of code, most first, without lines that hold next to nothing.
-    pub lines: Vec<(CodeLine, i64)>,
+    pub lines: Vec<(CodeLine, Bytes)>,
 }
 
 /// What a figure is about.
@@ -46,9 +46,9 @@ pub struct GateRow {
     /// What it is about.
     pub item: GateItem,
     /// Bytes of the baseline.
-    pub before_bytes: i64,
+    pub before_bytes: Bytes,
     /// Bytes now.
-    pub now_bytes: i64,
+    pub now_bytes: Bytes,
     /// Whether it grew by more than is tolerated.
     pub is_exceeded: bool,
     /// Whether only one of both is mostly inferred, so that growth may be another judgement. Such a row is never exceeded.
@@ -60,18 +60,18 @@ pub fn peak_summary(side: &Side<'_>) -> PeakSummary {
     let Side { recording, attribution, moment } = *side;
     let snapshot = recording.snapshot();
     let sites = Sites::new(snapshot);
-    let mut by_line: BTreeMap<CodeLine, i64> = BTreeMap::new();
-    let mut by_stack: BTreeMap<StackId, i64> = BTreeMap::new();
+    let mut by_line: BTreeMap<CodeLine, Bytes> = BTreeMap::new();
+    let mut by_stack: BTreeMap<StackId, Bytes> = BTreeMap::new();
     for id in recording.lifetimes.live_at(moment) {
         let sum = by_stack.entry(recording.stack(id)).or_default();
-        *sum = sum.saturating_add(recording.size(id));
+        *sum += recording.size(id);
     }
     for (stack, bytes) in by_stack {
         let sum = by_line.entry(sites.line_of(snapshot, stack)).or_default();
-        *sum = sum.saturating_add(bytes);
+        *sum += bytes;
     }
     let peak_bytes = recording.active.at(moment);
-    let mut lines: Vec<(CodeLine, i64)> =
+    let mut lines: Vec<(CodeLine, Bytes)> =
         by_line.into_iter().filter(|(_, bytes)| peak_bytes / SMALLEST_PART < *bytes).collect();
     lines.sort_by(|(line_a, a), (line_b, b)| b.cmp(a).then(line_a.cmp(line_b)));
     PeakSummary {
@@ -89,11 +89,11 @@ pub fn peak_summary(side: &Side<'_>) -> PeakSummary {
 /// Growth is tolerated up to a part of the baseline's peak or, of reserved memory, of
 /// what it had reserved; `tolerance` is that part. Categories and lines go by the peak too: a small one may double unnoticed.
 pub fn held_against(baseline: &PeakSummary, now: &PeakSummary, tolerance: f64) -> Vec<GateRow> {
-    let row = |item, before_bytes: i64, now_bytes: i64, whole: i64| GateRow {
+    let row = |item, before_bytes: Bytes, now_bytes: Bytes, whole: Bytes| GateRow {
         item,
         before_bytes,
         now_bytes,
-        is_exceeded: whole as f64 * tolerance < now_bytes.saturating_sub(before_bytes) as f64,
+        is_exceeded: whole.as_f64() * tolerance < (now_bytes - before_bytes).as_f64(),
         is_judged_differently: false,
     };
     let peak = baseline.peak_bytes;
@@ -106,13 +106,14 @@ pub fn held_against(baseline: &PeakSummary, now: &PeakSummary, tolerance: f64) -
         let Some(after) = after else { continue };
         let is_inferred = |of: &CategoryBytes| InferredPart::of(of.bytes, of.inferred_bytes).is_most();
         let differs = before.is_some_and(|before| is_inferred(before) != is_inferred(after));
-        let found = row(GateItem::Category(category), before.map_or(0, |of| of.bytes), after.bytes, peak);
+        let found =
+            row(GateItem::Category(category), before.map_or(Bytes::ZERO, |of| of.bytes), after.bytes, peak);
         let is_exceeded = found.is_exceeded && !differs;
         rows.push(GateRow { is_judged_differently: differs, is_exceeded, ..found });
     }
     let lines = |of: &PeakSummary| of.lines.iter().map(|(line, _)| line.clone()).collect::<Vec<_>>();
     for ((line, bytes), before) in now.lines.iter().zip(match_lines(&lines(now), &lines(baseline))) {
-        let before = before.and_then(|at| baseline.lines.get(at)).map_or(0, |(_, bytes)| *bytes);
+        let before = before.and_then(|at| baseline.lines.get(at)).map_or(Bytes::ZERO, |(_, bytes)| *bytes);
         rows.push(row(GateItem::Line(line.clone()), before, *bytes, peak));
     }
     rows

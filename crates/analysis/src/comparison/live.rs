@@ -3,7 +3,7 @@
 use super::side::Side;
 use super::sites::MatchedSites;
 use crate::Verdict;
-use oomscope_model::{AllocId, Moment};
+use oomscope_model::{AllocId, Bytes, Moment};
 
 /// The beginning of the time that a moment belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Since {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item {
     pub(super) id: AllocId,
-    pub(super) size: i64,
+    pub(super) size: Bytes,
     pub(super) verdict: Verdict,
     /// Its line, as an index into the pairs of lines.
     pub(super) line: u32,

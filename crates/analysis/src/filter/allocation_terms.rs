@@ -7,7 +7,7 @@ use super::named_moments::{When, event_number};
 use super::notes::Notes;
 use super::texts;
 use crate::{Basis, Categories, Category, Verdict};
-use oomscope_model::{AllocId, EventIx, Moment, Origin, Recording, StackId, Timeline};
+use oomscope_model::{AllocId, Bytes, EventIx, Moment, Origin, Recording, StackId, Timeline};
 use rayon::prelude::*;
 
 /// A condition that needs a life.
@@ -167,7 +167,7 @@ impl Queried for AllocationRow<'_> {
     }
 
     #[inline]
-    fn size(&self) -> i64 {
+    fn size(&self) -> Bytes {
         self.timeline.size(self.id)
     }
 

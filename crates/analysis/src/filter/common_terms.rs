@@ -5,7 +5,7 @@ use super::named_moments::NamedEvents;
 use super::notes::Notes;
 use super::texts;
 use crate::{EventRanges, Phases, RangeQuery};
-use oomscope_model::{Allocation, Context, PoolKey, Recording, Snapshot, StackId, Timeline};
+use oomscope_model::{Allocation, Bytes, Context, PoolKey, Recording, Snapshot, StackId, Timeline};
 use rayon::prelude::*;
 
 /// A test, by what it looks at: that decides how often it has to be answered.
@@ -69,7 +69,7 @@ pub(super) trait Queried {
     fn stack(&self) -> StackId;
     /// Its place in a table by context; see [`Conditions`](super::conditions::Conditions).
     fn context(&self) -> usize;
-    fn size(&self) -> i64;
+    fn size(&self) -> Bytes;
     fn addr(&self) -> Option<u64>;
     /// The number of the event that it is or that made it; -1 where that is not recorded.
     fn event_number(&self) -> i64;
@@ -179,10 +179,10 @@ impl RowCheck {
     #[inline]
     pub(super) fn holds(&self, row: &impl Queried) -> bool {
         match self {
-            Self::Size(sizes) => is_within(row.size(), sizes),
+            Self::Size(sizes) => is_within(row.size().0, sizes),
             Self::Addr(ranges) => row.addr().is_some_and(|addr| {
                 // What is empty still is at its address.
-                let last = addr.saturating_add(row.size().max(1).unsigned_abs() - 1);
+                let last = addr.saturating_add(row.size().max(Bytes(1)).unsigned_abs() - 1);
                 ranges.iter().any(|range| addr <= range.last && range.first <= last)
             }),
             Self::Event(numbers) => is_within(row.event_number(), numbers),

@@ -5,7 +5,7 @@ use super::conditions::OwnCheck;
 use super::error::excerpt;
 use super::notes::Notes;
 use super::texts;
-use oomscope_model::{Action, EventIx, EventTable, Snapshot, StackId};
+use oomscope_model::{Action, Bytes, EventIx, EventTable, Snapshot, StackId};
 
 /// A condition that needs an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Queried for EventRow<'_> {
     }
 
     #[inline]
-    fn size(&self) -> i64 {
+    fn size(&self) -> Bytes {
         self.events.size(self.ix)
     }
 

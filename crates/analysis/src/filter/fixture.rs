@@ -2,8 +2,8 @@
 
 use oomscope_fixtures::first;
 use oomscope_model::{
-    Action, Anchor, Block, BlockState, DeviceId, Event, EventTable, Frame, PoolKey, Segment, SegmentTable,
-    Snapshot, StackId, StrId, Timeline, TimelineInput,
+    Action, Anchor, Block, BlockState, Bytes, DeviceId, Event, EventTable, Frame, PoolKey, Segment,
+    SegmentTable, Snapshot, StackId, StrId, Timeline, TimelineInput,
 };
 
 pub(super) const MIB: i64 = 1 << 20;
@@ -41,12 +41,18 @@ impl Recording {
         let first = self.segments.blocks.len();
         for &(addr, size, awaits, stack) in blocks {
             let state = if awaits { BlockState::AwaitingFree } else { BlockState::Allocated };
-            self.segments.blocks.push(Block { addr, size, requested: size, state, stack });
+            self.segments.blocks.push(Block {
+                addr,
+                size: size.into(),
+                requested: size.into(),
+                state,
+                stack,
+            });
         }
         self.segments.segments.push(Segment {
             device: DeviceId(0),
             addr: blocks.iter().map(|block| block.0).min().unwrap_or_default(),
-            size: 64 * MIB,
+            size: Bytes(64 * MIB),
             stream: Some(stream),
             pool: Some(pool),
             kind: None,

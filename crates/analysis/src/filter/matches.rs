@@ -1,6 +1,6 @@
 //! The allocations that a filter lets through: a bit each.
 
-use oomscope_model::{AllocId, Curve, Moment, Timeline};
+use oomscope_model::{AllocId, Bytes, Curve, Moment, Timeline};
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
@@ -22,7 +22,7 @@ pub struct Matches {
 #[derive(Debug)]
 struct OverTime {
     curve: Curve,
-    peak: (Moment, i64),
+    peak: (Moment, Bytes),
 }
 
 impl Matches {
@@ -84,23 +84,23 @@ impl Matches {
     }
 
     /// Requested bytes of the matches that are live at a moment.
-    pub fn bytes_at(&self, timeline: &Timeline, moment: Moment) -> i64 {
+    pub fn bytes_at(&self, timeline: &Timeline, moment: Moment) -> Bytes {
         if let Some(over_time) = self.over_time.get() {
             return over_time.curve.at(moment);
         }
         let live = timeline.lifetimes.live_at(moment).filter(|&id| self.contains(id));
         let sizes = live.map(|id| i128::from(timeline.size(id)));
-        sizes.sum::<i128>().clamp(i64::MIN.into(), i64::MAX.into()) as i64
+        Bytes::clamped(sizes.sum::<i128>())
     }
 
     /// The first moment at which the matches have most bytes, and how many. Computed with
     /// [`curve`](Self::curve).
-    pub fn peak(&self, timeline: &Timeline) -> (Moment, i64) {
+    pub fn peak(&self, timeline: &Timeline) -> (Moment, Bytes) {
         self.over_time(timeline).peak
     }
 
     /// The peak, if it was computed already.
-    pub fn known_peak(&self) -> Option<(Moment, i64)> {
+    pub fn known_peak(&self) -> Option<(Moment, Bytes)> {
         self.over_time.get().map(|over_time| over_time.peak)
     }
 

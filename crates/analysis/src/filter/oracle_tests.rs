@@ -5,7 +5,7 @@ use super::{EventQuery, EventSearch, Filter, Matches, Problem};
 use crate::{Attribution, Phase, Phases, UserRules, lanes, site_label, stack_lines};
 use oomscope_fixtures::programs::{Program, train};
 use oomscope_model::{
-    Action, Allocation, Anchor, Event, EventIx, Moment, PoolKey, Snapshot, StackId, StrId, Timeline,
+    Action, Allocation, Anchor, Bytes, Event, EventIx, Moment, PoolKey, Snapshot, StackId, StrId, Timeline,
 };
 use proptest::prelude::*;
 
@@ -147,7 +147,9 @@ fn has_frame(snapshot: &Snapshot, stack: StackId, text: &str) -> bool {
 fn pool_around(timeline: &Timeline, addr: u64, at: Moment) -> Option<PoolKey> {
     let mut ranges = timeline.ranges.all().iter().filter(|range| range.is_live_at(at));
     let lies_in = |start: u64, size: i64| start <= addr && addr < start + size as u64;
-    ranges.find(|range| range.pool.is_some() && lies_in(range.addr, range.size)).and_then(|range| range.pool)
+    ranges
+        .find(|range| range.pool.is_some() && lies_in(range.addr, range.size.0))
+        .and_then(|range| range.pool)
 }
 
 impl OfAllocation {
@@ -172,7 +174,7 @@ impl OfAllocation {
             Self::Common(term) => {
                 let row = Row {
                     addr: Some(a.addr),
-                    size: a.size,
+                    size: a.size.0,
                     stack: a.stack,
                     stream: a.stream,
                     pool: a.pool.or_else(|| pool_around(timeline, a.addr, a.start)),
@@ -224,7 +226,7 @@ impl OfEvent {
                 let around = || addr.and_then(|addr| pool_around(timeline, addr, Moment::after(ix)));
                 let row = Row {
                     addr,
-                    size: event.size,
+                    size: event.size.0,
                     stack: event.stack,
                     stream: event.stream,
                     pool: event.pool.or_else(around),
@@ -381,7 +383,7 @@ proptest! {
         prop_assert!(all(&recording).iter().all(|a| matches.contains(a.id) == ids.contains(&a.id)));
 
         let live = |m: Moment| plain.iter().filter(move |a| a.start <= m && a.end.is_none_or(|end| m < end));
-        let bytes: Vec<i64> =
+        let bytes: Vec<Bytes> =
             (0..recording.moments() as u32).map(|m| live(Moment(m)).map(|a| a.size).sum()).collect();
         prop_assert_eq!(matches.bytes_at(&recording, cursor), bytes[cursor.index()]);
         prop_assert_eq!(matches.count_at(&recording, cursor), live(cursor).count());

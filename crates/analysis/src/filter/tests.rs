@@ -4,7 +4,7 @@ use super::fixture::{KIB, MIB, sample};
 use super::{EventQuery, EventSearch, Filter, Matches, Prepared, Subject, Vocabulary, complete};
 use crate::{Attribution, Category, UserRules};
 use oomscope_fixtures::programs::{Program, train};
-use oomscope_model::{Action, Anchor, Event, Moment, Recording};
+use oomscope_model::{Action, Anchor, Bytes, Event, Moment, Recording};
 use proptest::prelude::*;
 
 fn parse(query: &str) -> Filter {
@@ -293,12 +293,13 @@ fn what_was_not_recorded_is_said() {
 fn totals_are_those_of_the_live_matches() {
     let recording = sample();
     let matches = Matches::compute(&parse("stream:7|0 -mlp"), &recording, Moment::START);
-    let at =
-        |moment| (matches.bytes_at(&recording, Moment(moment)), matches.count_at(&recording, Moment(moment)));
+    let at = |moment| {
+        (matches.bytes_at(&recording, Moment(moment)).0, matches.count_at(&recording, Moment(moment)))
+    };
     assert_eq!(at(0), (3 * MIB, 2));
     assert_eq!(at(2), (3 * MIB + 100, 3));
     assert_eq!(at(9), (MIB + 10 * KIB, 3));
-    assert_eq!(matches.peak(&recording), (Moment(1), 3 * MIB + 100));
+    assert_eq!(matches.peak(&recording), (Moment(1), Bytes(3 * MIB + 100)));
     assert_eq!(at(2), (3 * MIB + 100, 3));
     let all = Matches::compute(&Filter::default(), &recording, Moment::START);
     assert_eq!(all.peak(&recording), recording.active.peak());

@@ -1,7 +1,7 @@
 //! The live allocations that the table of modules is about.
 
 use crate::{Categories, Category};
-use oomscope_model::{AllocId, Moment, StackId, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, StackId, Timeline};
 
 /// The categories that are told by module, in the order of columns.
 pub const MODULE_COLUMNS: [Category; 4] =
@@ -12,7 +12,7 @@ pub const MODULE_COLUMNS: [Category; 4] =
 pub(super) struct Live {
     pub(super) id: AllocId,
     pub(super) column: usize,
-    pub(super) size: i64,
+    pub(super) size: Bytes,
     pub(super) stack: StackId,
 }
 
@@ -27,6 +27,6 @@ pub(super) fn live_at(timeline: &Timeline, categories: &Categories, moment: Mome
 }
 
 /// Sizes of a file may add up to more than any number holds.
-pub(super) fn add(total: &mut i64, bytes: i64) {
-    *total = total.saturating_add(bytes);
+pub(super) fn add(total: &mut Bytes, bytes: Bytes) {
+    *total += bytes;
 }

@@ -4,6 +4,7 @@ use super::tree::{NodeIx, Tree};
 use crate::Category;
 use crate::attribution::thresholds::SCALAR_BYTES;
 use foldhash::HashMap;
+use oomscope_model::Bytes;
 use std::cmp::Ordering;
 
 /// How many states of its own size an optimizer keeps for one parameter at most: two averages, the largest of one of them
@@ -21,7 +22,7 @@ struct OfSize {
 
 /// Sizes of parameters, gradients and state, and the modules that have them.
 pub(super) struct Pairing<'a> {
-    by_size: HashMap<(Category, i64), OfSize>,
+    by_size: HashMap<(Category, Bytes), OfSize>,
     /// By node, the module that it is shown below.
     parents: &'a [Option<NodeIx>],
     tree: &'a Tree,
@@ -33,7 +34,7 @@ impl<'a> Pairing<'a> {
     }
 
     /// Note an allocation, and its module if that is known.
-    pub(super) fn note(&mut self, category: Category, size: i64, module: Option<NodeIx>) {
+    pub(super) fn note(&mut self, category: Category, size: Bytes, module: Option<NodeIx>) {
         let (tree, parents) = (self.tree, self.parents);
         let of_size = self.by_size.entry((category, size)).or_default();
         let Some(module) = module else {
@@ -49,7 +50,7 @@ impl<'a> Pairing<'a> {
 
     /// The module of an allocation that no stack shows: the smallest that holds all parameters of its size, or else all
     /// gradients of it, if the modules of all of these are known and there are not fewer of them.
-    pub(super) fn module_of(&self, category: Category, size: i64) -> Option<NodeIx> {
+    pub(super) fn module_of(&self, category: Category, size: Bytes) -> Option<NodeIx> {
         if size <= SCALAR_BYTES {
             return None;
         }
@@ -114,9 +115,9 @@ mod tests {
         let tree = tree();
         let mut pairing = Pairing::new(&tree, &PARENTS);
         for &(category, module) in noted {
-            pairing.note(category, 64, module);
+            pairing.note(category, Bytes(64), module);
         }
-        [Category::Gradient, Category::OptimizerState].map(|category| pairing.module_of(category, 64))
+        [Category::Gradient, Category::OptimizerState].map(|category| pairing.module_of(category, Bytes(64)))
     }
 
     #[test]
@@ -140,9 +141,9 @@ mod tests {
     fn gradients_tell_where_parameters_do_not() {
         let tree = tree();
         let mut pairing = Pairing::new(&tree, &PARENTS);
-        pairing.note(Category::Gradient, 64, Some(TAIL));
-        pairing.note(Category::Parameter, 64, None);
-        assert_eq!(pairing.module_of(Category::Parameter, 64), Some(TAIL));
-        assert_eq!(pairing.module_of(Category::Parameter, 65), None);
+        pairing.note(Category::Gradient, Bytes(64), Some(TAIL));
+        pairing.note(Category::Parameter, Bytes(64), None);
+        assert_eq!(pairing.module_of(Category::Parameter, Bytes(64)), Some(TAIL));
+        assert_eq!(pairing.module_of(Category::Parameter, Bytes(65)), None);
     }
 }

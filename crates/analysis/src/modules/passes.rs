@@ -7,7 +7,7 @@ use super::places::Places;
 use super::tree::NodeIx;
 use crate::{Category, ModelCall};
 use foldhash::HashMap;
-use oomscope_model::{AllocId, EventIx, Moment, Timeline};
+use oomscope_model::{AllocId, Bytes, EventIx, Moment, Timeline};
 use std::ops::Range;
 
 /// Calls of modules in the passes that left activations.
@@ -16,7 +16,7 @@ pub(super) struct PassCalls {
     /// How often the code of each module ran in the last pass that called it.
     calls: HashMap<NodeIx, u32>,
     /// Activations of each module by call.
-    by_call: HashMap<NodeIx, Vec<i64>>,
+    by_call: HashMap<NodeIx, Vec<Bytes>>,
 }
 
 impl PassCalls {
@@ -26,14 +26,14 @@ impl PassCalls {
     }
 
     /// The activations of each call of a module, if it is the outermost that ran several times.
-    pub(super) fn activations(&self, node: NodeIx) -> &[i64] {
+    pub(super) fn activations(&self, node: NodeIx) -> &[Bytes] {
         self.by_call.get(&node).map_or(&[], Vec::as_slice)
     }
 
-    fn add(&mut self, node: NodeIx, call: u32, size: i64) {
+    fn add(&mut self, node: NodeIx, call: u32, size: Bytes) {
         let by_call = self.by_call.entry(node).or_default();
         let at = call.saturating_sub(1) as usize;
-        by_call.resize(by_call.len().max(at + 1), 0);
+        by_call.resize(by_call.len().max(at + 1), Bytes::ZERO);
         add(&mut by_call[at], size);
     }
 }

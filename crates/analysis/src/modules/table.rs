@@ -8,10 +8,10 @@ use super::passes::{PassCalls, follow_passes};
 use super::places::Places;
 use super::tree::{Merged, NodeIx, from_of, name_of};
 use crate::{Attribution, Category};
-use oomscope_model::{AllocId, Moment, Recording, SaturatingSum as _};
+use oomscope_model::{AllocId, Bytes, Moment, Recording};
 
 /// Bytes in the order of [`MODULE_COLUMNS`].
-pub type ModuleBytes = [i64; MODULE_COLUMNS.len()];
+pub type ModuleBytes = [Bytes; MODULE_COLUMNS.len()];
 
 /// The memory of modules at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct ModuleRow {
     /// How often its code ran in the last pass that left activations; 0 if none did.
     pub calls: u32,
     /// Activations with those below it, by the call within its pass; empty unless it is the outermost that ran several times.
-    pub by_call: Vec<i64>,
+    pub by_call: Vec<Bytes>,
 }
 
 /// The module of a row.
@@ -248,6 +248,6 @@ fn add_all(totals: &mut ModuleBytes, bytes: &ModuleBytes) {
     totals.iter_mut().zip(bytes).for_each(|(total, &bytes)| add(total, bytes));
 }
 
-fn sum(bytes: &ModuleBytes) -> i64 {
-    bytes.iter().copied().saturating_sum()
+fn sum(bytes: &ModuleBytes) -> Bytes {
+    bytes.iter().copied().sum::<Bytes>()
 }

@@ -4,7 +4,7 @@ use super::{ModulePlace, ModuleTable, module_table};
 use crate::{Attribution, UserRules};
 use oomscope_fixtures::first;
 use oomscope_fixtures::stacks::Recording;
-use oomscope_model::Snapshot;
+use oomscope_model::{Bytes, Snapshot};
 use proptest::prelude::*;
 
 const MAIN: &str = "/home/me/train.py:9 <module>";
@@ -37,10 +37,11 @@ fn table(recording: &oomscope_model::Recording) -> ModuleTable {
 fn assert_adds_up(snapshot: &Snapshot, attribution: &Attribution, table: &ModuleTable) {
     let by_category = attribution.categories.bytes_at(&snapshot.timelines[0], table.moment);
     for (at, category) in super::MODULE_COLUMNS.into_iter().enumerate() {
-        let expected = by_category.iter().find(|of| of.category == category).map_or(0, |of| of.bytes);
-        assert_eq!(table.rows.iter().map(|row| row.own[at]).sum::<i64>(), expected, "{category:?}");
+        let expected =
+            by_category.iter().find(|of| of.category == category).map_or(Bytes::ZERO, |of| of.bytes);
+        assert_eq!(table.rows.iter().map(|row| row.own[at]).sum::<Bytes>(), expected, "{category:?}");
         let roots = table.rows.iter().filter(|row| row.depth == 0);
-        assert_eq!(roots.map(|row| row.total[at]).sum::<i64>(), expected, "{category:?}");
+        assert_eq!(roots.map(|row| row.total[at]).sum::<Bytes>(), expected, "{category:?}");
     }
 }
 
@@ -52,7 +53,7 @@ fn lines(table: &ModuleTable) -> Vec<String> {
             ModulePlace::Outside => "outside".to_owned(),
             ModulePlace::NotKnown => "not known".to_owned(),
         };
-        format!("{}{place} {} x{}", "  ".repeat(row.depth), row.total[3], row.calls)
+        format!("{}{place} {} x{}", "  ".repeat(row.depth), row.total[3].0, row.calls)
     };
     table.rows.iter().map(row).collect()
 }
@@ -141,7 +142,7 @@ fn parameters_join_the_module_whose_constructor_made_them() {
     let inner = stack(&mut recording, &[forward[0], forward[1], LINEAR]);
     recording.alloc(0, 64, inner, None);
     let table = table(&first(recording.finish()));
-    let parameters: Vec<i64> = table.rows.iter().map(|row| row.total[0]).collect();
+    let parameters: Vec<Bytes> = table.rows.iter().map(|row| row.total[0]).collect();
     let rows = lines(&table);
     // The linear layer of the net is only known by its constructor.
     assert_eq!(
@@ -229,7 +230,7 @@ proptest! {
         prop_assert_eq!(row.calls as usize, blocks.len());
         let of_call = |sizes: &Vec<i64>| sizes[0] + sizes[2] + 2 + if has_middle { sizes[1] } else { 0 };
         let in_a_pass: Vec<i64> = blocks.iter().map(of_call).collect();
-        let kept: i64 = row.total[3];
+        let kept = row.total[3].0;
         prop_assert_eq!(kept, passes as i64 * in_a_pass.iter().sum::<i64>());
         if 1 < blocks.len() {
             let expected: Vec<i64> = in_a_pass.iter().map(|bytes| bytes * passes as i64).collect();

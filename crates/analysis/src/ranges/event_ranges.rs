@@ -1,6 +1,6 @@
 //! Sets of events as ranges, for sets that hold long runs of events.
 
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 
 /// Events as ranges that ascend and neither touch nor overlap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl EventRanges {
     }
 
     /// The first moment after one of the events at which most bytes are active, and how many. `None` without events.
-    pub fn peak(&self, timeline: &Timeline) -> Option<(Moment, i64)> {
+    pub fn peak(&self, timeline: &Timeline) -> Option<(Moment, Bytes)> {
         let peaks = self.ranges.iter();
         let peaks =
             peaks.filter_map(|range| timeline.active.peak_in(range[0] as usize + 1..range[1] as usize + 1));

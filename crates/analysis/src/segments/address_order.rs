@@ -3,7 +3,7 @@
 //! address.
 
 use oomscope_model::allocator_sizes::SMALL_BUFFER;
-use oomscope_model::{Moment, SaturatingSum as _, Segment, Timeline};
+use oomscope_model::{Bytes, Moment, Segment, Timeline};
 use std::cmp::Reverse;
 
 /// More than one in this number of active bytes must lie at the older end, before the first empty
@@ -64,7 +64,7 @@ impl AddressOrder {
 
 /// True if a segment of this size in bytes holds small blocks. Drivers may hand out small segments in another
 /// direction than larger ones.
-fn is_small(size: i64) -> bool {
+fn is_small(size: Bytes) -> bool {
     size <= SMALL_BUFFER
 }
 
@@ -84,18 +84,18 @@ fn made_falling(timeline: &Timeline, small: bool) -> Option<bool> {
 /// before anything is freed, and stay. So the older end begins with segments that are in use, and the
 /// younger end with an empty segment.
 fn is_empty_below(timeline: &Timeline, segments: &[&Segment]) -> Option<bool> {
-    fn used<'a>(timeline: &Timeline, segments: impl Iterator<Item = &'a &'a Segment>) -> i64 {
+    fn used<'a>(timeline: &Timeline, segments: impl Iterator<Item = &'a &'a Segment>) -> Bytes {
         let active = segments.map(|segment| {
             let blocks = timeline.segments.blocks_of(segment).iter();
-            blocks.filter(|block| block.is_active()).map(|block| block.size).saturating_sum()
+            blocks.filter(|block| block.is_active()).map(|block| block.size).sum::<Bytes>()
         });
-        active.take_while(|&bytes| 0 < bytes).saturating_sum()
+        active.take_while(|&bytes| 0 < bytes).sum::<Bytes>()
     }
     let active = timeline.segments.blocks.iter().filter(|block| block.is_active());
-    let enough = active.map(|block| block.size).saturating_sum() / OLDER_END_SHARE;
+    let enough = active.map(|block| block.size).sum::<Bytes>() / OLDER_END_SHARE;
     match (used(timeline, segments.iter()), used(timeline, segments.iter().rev())) {
-        (0, high) if enough < high => Some(true),
-        (low, 0) if enough < low => Some(false),
+        (Bytes::ZERO, high) if enough < high => Some(true),
+        (low, Bytes::ZERO) if enough < low => Some(false),
         _ => None,
     }
 }

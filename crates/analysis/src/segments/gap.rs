@@ -32,7 +32,7 @@ pub fn gap_at(timeline: &Timeline, rows: &SegmentRows, addr: u64, moment: Moment
             continue;
         }
         let start = timeline.addr(id);
-        let bytes = timeline.size(id).max(0).unsigned_abs();
+        let bytes = timeline.size(id).as_u64();
         let end = start.saturating_add(bytes);
         if start <= addr && addr < end {
             return None;

@@ -1,7 +1,7 @@
 //! The holes of reserved memory at some moments.
 
 use super::segment_state::SegmentIndex;
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 use rayon::prelude::*;
 
 /// The holes of a moment, as its segment map has them.
@@ -10,9 +10,9 @@ pub struct HolesAt {
     /// The moment.
     pub moment: Moment,
     /// Free bytes in all holes.
-    pub free_bytes: i64,
+    pub free_bytes: Bytes,
     /// Bytes of the largest hole.
-    pub largest_bytes: i64,
+    pub largest_bytes: Bytes,
     /// Number of holes.
     pub count: usize,
 }
@@ -20,7 +20,7 @@ pub struct HolesAt {
 impl HolesAt {
     /// The share of the free bytes that is not in the largest hole, from 0 to 1; `None` without free bytes.
     pub fn fragmentation(&self) -> Option<f64> {
-        (0 < self.free_bytes).then(|| 1.0 - self.largest_bytes as f64 / self.free_bytes as f64)
+        (0 < self.free_bytes).then(|| 1.0 - self.largest_bytes.as_f64() / self.free_bytes.as_f64())
     }
 }
 
@@ -54,10 +54,10 @@ mod tests {
             let index = SegmentIndex::new(&recording);
             let moments: Vec<Moment> = (0..recording.moments() as u32).map(Moment).collect();
             for holes in holes_at(&index, &recording, &moments) {
-                let rounded: i64 = recording
+                let rounded: Bytes = recording
                     .lifetimes
                     .live_at(holes.moment)
-                    .map(|id| (recording.size(id) + 511) / 512 * 512)
+                    .map(|id| (recording.size(id) + Bytes(511)) / 512 * 512)
                     .sum();
                 prop_assert_eq!(holes.free_bytes, recording.reserved.at(holes.moment) - rounded);
                 prop_assert!(holes.largest_bytes <= holes.free_bytes);

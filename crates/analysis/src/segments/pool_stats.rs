@@ -1,7 +1,7 @@
 //! Figures of each pool and stream after the last event, with the free memory that no other can get.
 
 use oomscope_model::allocator_sizes::{LARGE_BUFFER, SMALL_BUFFER};
-use oomscope_model::{Block, BlockState, PoolKey, Recording, SaturatingSum as _, Segment, Snapshot};
+use oomscope_model::{Block, BlockState, Bytes, PoolKey, Recording, Segment, Snapshot};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -15,15 +15,15 @@ pub struct PoolStats {
     /// Number of segments.
     pub segments: usize,
     /// Segment bytes.
-    pub reserved: i64,
+    pub reserved: Bytes,
     /// Bytes of active blocks.
-    pub active: i64,
+    pub active: Bytes,
     /// Bytes of inactive blocks.
-    pub free: i64,
+    pub free: Bytes,
     /// Free bytes that no other pool or stream can get, because their segment, or their page of an
     /// expandable segment, is partly in use. In a private pool all free bytes count, since it keeps its
     /// segments as long as its graph or the program keeps the pool.
-    pub free_for_none_else: i64,
+    pub free_for_none_else: Bytes,
 }
 
 /// The figures of all pools and streams that own segments, by pool, then stream.
@@ -35,48 +35,49 @@ pub fn pool_stats(recording: &Recording) -> Vec<PoolStats> {
             pool: segment.pool.map(|PoolKey(a, b)| [a, b]),
             stream: segment.stream,
             segments: 0,
-            reserved: 0,
-            active: 0,
-            free: 0,
-            free_for_none_else: 0,
+            reserved: Bytes::ZERO,
+            active: Bytes::ZERO,
+            free: Bytes::ZERO,
+            free_for_none_else: Bytes::ZERO,
         });
         let blocks = table.blocks_of(segment);
-        let sum =
-            |blocks: &mut dyn Iterator<Item = &Block>| blocks.map(|block| block.size.max(0)).saturating_sum();
+        let sum = |blocks: &mut dyn Iterator<Item = &Block>| {
+            blocks.map(|block| block.size.or_zero()).sum::<Bytes>()
+        };
         let active = sum(&mut blocks.iter().filter(|block| block.is_active()));
-        let free = segment.size.max(0).saturating_sub(active).max(0);
+        let free = (segment.size.or_zero() - active).or_zero();
         let is_private = segment.pool.is_some_and(PoolKey::is_private);
-        let for_others = if is_private { 0 } else { free_for_others(recording.snapshot(), segment, blocks) };
+        let for_others =
+            if is_private { Bytes::ZERO } else { free_for_others(recording.snapshot(), segment, blocks) };
         stats.segments += 1;
-        stats.reserved = stats.reserved.saturating_add(segment.size);
-        stats.active = stats.active.saturating_add(active);
-        stats.free = stats.free.saturating_add(free);
-        stats.free_for_none_else =
-            stats.free_for_none_else.saturating_add(free.saturating_sub(for_others).max(0));
+        stats.reserved += segment.size;
+        stats.active += active;
+        stats.free += free;
+        stats.free_for_none_else += (free - for_others).or_zero();
     }
     out.into_values().collect()
 }
 
 /// Bytes of a segment that emptying the cache would give back to the driver. Expandable segments are
 /// unmapped page by page.
-fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> i64 {
+fn free_for_others(snapshot: &Snapshot, segment: &Segment, blocks: &[Block]) -> Bytes {
     let is_free = |block: &Block| block.state == BlockState::Inactive;
     if blocks.iter().all(is_free) {
-        return segment.size.max(0);
+        return segment.size.or_zero();
     }
     if !segment.is_expandable {
-        return 0;
+        return Bytes::ZERO;
     }
     let is_small = segment.kind.is_some_and(|kind| snapshot.strings.is(kind, b"small"));
     let page = if is_small { SMALL_BUFFER } else { LARGE_BUFFER };
     // Pages are aligned to the segment's start; only those that are wholly free are unmapped.
     let whole_pages = |block: &Block| {
-        let start = i64::try_from(block.addr.saturating_sub(segment.addr)).unwrap_or(i64::MAX);
-        let first = start.saturating_add(page - 1) / page;
-        let last = start.saturating_add(block.size.max(0)) / page;
-        last.saturating_sub(first).max(0).saturating_mul(page)
+        let start = Bytes::of_size(block.addr.saturating_sub(segment.addr));
+        let first = (start + (page - Bytes(1))) / page;
+        let last = (start + block.size.or_zero()) / page;
+        page * last.saturating_sub(first).max(0)
     };
-    blocks.iter().filter(|block| is_free(block)).map(whole_pages).saturating_sum()
+    blocks.iter().filter(|block| is_free(block)).map(whole_pages).sum::<Bytes>()
 }
 
 #[cfg(test)]
@@ -94,14 +95,14 @@ mod tests {
         let mut at = addr;
         for &size in blocks {
             let state = if size < 0 { BlockState::Inactive } else { BlockState::Allocated };
-            let size = size.abs() * MIB;
+            let size = Bytes(size.abs() * MIB);
             table.blocks.push(Block { addr: at, size, requested: size, state, stack: StackId::EMPTY });
             at += size.unsigned_abs();
         }
         table.segments.push(Segment {
             device: DeviceId(0),
             addr,
-            size: (at - addr) as i64,
+            size: Bytes::of_size(at - addr),
             stream: Some(0),
             pool: Some(pool),
             kind: None,

@@ -1,8 +1,8 @@
 //! Private pools over time: their reserved bytes and their allocations.
 
 use oomscope_model::{
-    Action, AllocId, Allocation, Curve, EventIx, EventTable, Moment, PoolKey, ReservedRange, StepCurve,
-    Timeline,
+    Action, AllocId, Allocation, Bytes, Curve, EventIx, EventTable, Moment, PoolKey, ReservedRange,
+    StepCurve, Timeline,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,20 +56,20 @@ impl PrivatePools {
 }
 
 fn reserved(timeline: &Timeline, key: PoolKey) -> StepCurve {
-    let mut changes: BTreeMap<Moment, i64> = BTreeMap::from([(Moment::START, 0)]);
-    let mut add = |moment, bytes: i64| {
+    let mut changes: BTreeMap<Moment, Bytes> = BTreeMap::from([(Moment::START, Bytes::ZERO)]);
+    let mut add = |moment, bytes: Bytes| {
         let change = changes.entry(moment).or_default();
-        *change = change.saturating_add(bytes);
+        *change += bytes;
     };
     for range in timeline.ranges.all().iter().filter(|range| range.pool == Some(key)) {
         add(range.start, range.size);
         if let Some(end) = range.end {
-            add(end, range.size.saturating_neg());
+            add(end, -range.size);
         }
     }
-    let mut now = 0i64;
+    let mut now = Bytes::ZERO;
     let steps = changes.into_iter().map(|(moment, change)| {
-        now = now.saturating_add(change);
+        now += change;
         (moment, now)
     });
     StepCurve::from_steps(steps.collect())
@@ -122,8 +122,8 @@ impl<'a> PoolPlaces<'a> {
         // The range that holds the address is among the last that start at or before it. Ranges that start
         // at one address replace one another in time; the bound keeps a look-up short if they are very many.
         let before = self.ranges[..behind].iter().rev().take(64);
-        let mut holding = before
-            .filter(|range| addr - range.addr < range.size.max(0).unsigned_abs() && range.is_live_at(moment));
+        let mut holding =
+            before.filter(|range| addr - range.addr < range.size.as_u64() && range.is_live_at(moment));
         holding.next().and_then(|range| range.pool)
     }
 }
@@ -137,31 +137,31 @@ pub(crate) fn lacks_pools(timeline: &Timeline) -> bool {
 /// The curve of [`PrivatePools::total`].
 fn total(timeline: &Timeline, pools: &[PrivatePool], owner: &[u8]) -> Curve {
     let moments = timeline.moments();
-    let mut changes: Vec<(u32, u8, i64)> = Vec::new();
+    let mut changes: Vec<(u32, u8, Bytes)> = Vec::new();
     for (id, &owner) in owner.iter().enumerate().filter(|&(_, &owner)| owner != 0) {
         let id = AllocId(id as u32);
         let size = timeline.size(id);
         changes.push((timeline.lifetimes.start(id).0, owner, size));
         if let Some(end) = timeline.lifetimes.end(id) {
-            changes.push((end.0, owner, size.saturating_neg()));
+            changes.push((end.0, owner, -size));
         }
     }
     changes.sort_unstable();
-    let mut active = vec![0i64; pools.len() + 1];
+    let mut active = vec![Bytes::ZERO; pools.len() + 1];
     let mut steps: Vec<_> = pools.iter().map(|pool| pool.reserved.steps().iter().peekable()).collect();
-    let mut reserved = vec![0i64; pools.len()];
+    let mut reserved = vec![Bytes::ZERO; pools.len()];
     let mut changes = changes.into_iter().peekable();
     let value = |moment: usize| {
         while let Some((_, owner, change)) = changes.next_if(|change| change.0 as usize <= moment) {
             let active = &mut active[usize::from(owner)];
-            *active = active.saturating_add(change);
+            *active += change;
         }
         let mut total = timeline.active.at(Moment(moment as u32));
         for (at, steps) in steps.iter_mut().enumerate() {
             while let Some(&(_, bytes)) = steps.next_if(|(start, _)| start.index() <= moment) {
                 reserved[at] = bytes;
             }
-            total = total.saturating_add(reserved[at].saturating_sub(active[at + 1]).max(0));
+            total += (reserved[at] - active[at + 1]).or_zero();
         }
         total
     };

@@ -4,7 +4,7 @@
 //! that was reserved later at the same addresses have one row, and so have all parts of an expandable
 //! segment. Segments that merely touch have rows of their own.
 
-use oomscope_model::{AllocId, Moment, Origin, PoolKey, ReservedRange, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Origin, PoolKey, ReservedRange, Timeline};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -38,9 +38,9 @@ pub struct SegmentRow {
     /// Bytes from the lowest to the highest address.
     pub size_bytes: u64,
     /// Most bytes that were reserved at a time.
-    pub reserved_bytes: i64,
+    pub reserved_bytes: Bytes,
     /// Most requested bytes that were active at a time.
-    pub active_bytes: i64,
+    pub active_bytes: Bytes,
     /// The stream that it serves.
     pub stream: Shared<i64>,
     /// The pool that owns it.
@@ -168,7 +168,7 @@ impl SegmentRows {
                 }
             }
         }
-        let mut active = vec![0i64; self.rows.len()];
+        let mut active = vec![Bytes::ZERO; self.rows.len()];
         let mut next = 0;
         for (moment, &ended) in (0..).map(Moment).zip(&ended) {
             // An event may end one allocation and start another at the same address: the end comes first.
@@ -176,7 +176,7 @@ impl SegmentRows {
                 && let Some(place) = self.place(AllocId(ended), timeline)
             {
                 let held = &mut active[place.row as usize];
-                *held = held.saturating_sub(timeline.size(AllocId(ended)));
+                *held -= timeline.size(AllocId(ended));
             }
             while next < lifetimes.len() && lifetimes.start(AllocId(next as u32)) <= moment {
                 let id = AllocId(next as u32);
@@ -186,7 +186,7 @@ impl SegmentRows {
                     continue;
                 };
                 let (row, held) = (&mut self.rows[place.row as usize], &mut active[place.row as usize]);
-                *held = held.saturating_add(timeline.size(id));
+                *held += timeline.size(id);
                 row.active_bytes = row.active_bytes.max(*held);
                 row.allocations += 1;
             }
@@ -231,7 +231,7 @@ fn group(all: &[ReservedRange]) -> (Vec<SegmentRow>, Vec<u32>) {
             addr,
             size_bytes: tail.past_end - addr,
             reserved_bytes: most_reserved(ranges()),
-            active_bytes: 0,
+            active_bytes: Bytes::ZERO,
             stream: Shared::of(ranges().map(|range| range.stream)),
             pool: Shared::of(ranges().map(|range| range.pool)),
             is_expandable: ranges().any(|range| range.is_expandable),
@@ -267,17 +267,17 @@ impl Tail {
 }
 
 /// The most bytes of ranges that are reserved at a time.
-fn most_reserved<'a>(ranges: impl Iterator<Item = &'a ReservedRange>) -> i64 {
-    let mut changes: Vec<(Moment, i64)> = Vec::new();
+fn most_reserved<'a>(ranges: impl Iterator<Item = &'a ReservedRange>) -> Bytes {
+    let mut changes: Vec<(Moment, Bytes)> = Vec::new();
     for range in ranges {
         changes.push((range.start, range.size));
-        changes.extend(range.end.map(|end| (end, range.size.saturating_neg())));
+        changes.extend(range.end.map(|end| (end, -range.size)));
     }
     // Within a moment, negative changes come first: what goes away makes room for what comes.
     changes.sort_unstable();
-    let (mut now, mut most) = (0i64, 0);
+    let (mut now, mut most) = (Bytes::ZERO, Bytes::ZERO);
     for (_, change) in changes {
-        now = now.saturating_add(change);
+        now += change;
         most = most.max(now);
     }
     most
@@ -306,8 +306,8 @@ mod tests {
             Step::Alloc(3, 1000),
         ]);
         let [row] = rows.rows() else { panic!("expected one row, found {:?}", rows.rows()) };
-        assert_eq!((row.addr, row.size_bytes, row.reserved_bytes), (address(0), 5 << 20, 4 * MIB));
-        assert_eq!((row.active_bytes, row.allocations), (1000, 1));
+        assert_eq!((row.addr, row.size_bytes, row.reserved_bytes.0), (address(0), 5 << 20, 4 * MIB));
+        assert_eq!((row.active_bytes.0, row.allocations), (1000, 1));
         assert_eq!(rows.ranges(0, &timeline).count(), 2);
         let place = rows.place(AllocId(0), &timeline);
         assert_eq!(place, Some(RowOffset { row: 0, offset: 3 << 20 }));
@@ -331,7 +331,7 @@ mod tests {
             Step::Unmap(2, 4 * MIB),
         ]);
         let [row] = rows.rows() else { panic!("expected one row, found {:?}", rows.rows()) };
-        assert_eq!((row.size_bytes, row.reserved_bytes), (10 << 20, 10 * MIB));
+        assert_eq!((row.size_bytes, row.reserved_bytes.0), (10 << 20, 10 * MIB));
         assert!(row.is_expandable);
     }
 
@@ -389,10 +389,10 @@ mod tests {
                 }
             }
             for (i, row) in (0..).zip(rows.rows()) {
-                let naive = |m: u32| rows.ranges(i, &timeline).filter(|r| r.is_live_at(Moment(m))).map(|r| r.size).sum::<i64>();
+                let naive = |m: u32| rows.ranges(i, &timeline).filter(|r| r.is_live_at(Moment(m))).map(|r| r.size).sum::<Bytes>();
                 prop_assert_eq!((0..timeline.moments() as u32).map(naive).max(), Some(row.reserved_bytes));
                 let inside = |id: &AllocId| rows.place(*id, &timeline).is_some_and(|place| place.row == i);
-                let active = |m: u32| timeline.lifetimes.live_at(Moment(m)).filter(inside).map(|id| timeline.size(id)).sum::<i64>();
+                let active = |m: u32| timeline.lifetimes.live_at(Moment(m)).filter(inside).map(|id| timeline.size(id)).sum::<Bytes>();
                 prop_assert_eq!((0..timeline.moments() as u32).map(active).max(), Some(row.active_bytes));
             }
         }

@@ -25,12 +25,18 @@ fn stacks_that_share_their_first_own_frame_are_one_site() {
     let read: Vec<_> = rows
         .iter()
         .map(|row| {
-            (names.get(row.site).label.as_str(), row.stack, row.stacks, row.totals.bytes, row.totals.largest)
+            (
+                names.get(row.site).label.as_str(),
+                row.stack,
+                row.stacks,
+                row.totals.bytes.0,
+                row.totals.largest.0,
+            )
         })
         .collect();
     assert_eq!(read, [("model.py:3 forward", relu, 2, 47, 30), ("train.py:9 main", main, 1, 40, 40)]);
     let of_relu = sites.rows(&totals, |stack| stack == relu);
-    assert_eq!(of_relu.iter().map(|row| (row.stack, row.totals.bytes)).collect::<Vec<_>>(), [(relu, 35)]);
+    assert_eq!(of_relu.iter().map(|row| (row.stack, row.totals.bytes.0)).collect::<Vec<_>>(), [(relu, 35)]);
     let (all, heaviest) = totals.of_all(|stack| sites.site(stack) == rows[0].site);
     assert_eq!((all, heaviest), (rows[0].totals, Some(relu)));
 }

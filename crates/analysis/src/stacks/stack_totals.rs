@@ -2,7 +2,7 @@
 //! time that they were held, or the difference between two moments.
 
 use crate::Clock;
-use oomscope_model::{AllocId, Moment, Recording, StackId, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Recording, StackId, Timeline};
 
 /// Stands for a stack without a row.
 const NONE: u32 = u32::MAX;
@@ -71,11 +71,11 @@ pub struct Totals {
     /// Their weight, in the measure's unit.
     pub weight: i128,
     /// Their requested bytes.
-    pub bytes: i64,
+    pub bytes: Bytes,
     /// Their number.
     pub count: u64,
     /// Requested bytes of the largest.
-    pub largest: i64,
+    pub largest: Bytes,
     /// Sum of their recorded lifetimes, in the clock's unit.
     pub lifetime: i128,
     /// Number of those that began before the recording or survived it, and so lived longer than recorded.
@@ -91,7 +91,7 @@ impl Totals {
 
     pub(super) fn add(&mut self, other: &Self) {
         self.weight = self.weight.saturating_add(other.weight);
-        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.bytes += other.bytes;
         self.largest = if self.count == 0 { other.largest } else { self.largest.max(other.largest) };
         self.count += other.count;
         self.lifetime = self.lifetime.saturating_add(other.lifetime);
@@ -297,7 +297,7 @@ impl Sum<'_> {
     fn leave_differences(&mut self) {
         self.rows.retain(|row| 0 < row.totals.weight);
         for row in &mut self.rows {
-            row.totals.bytes = i64::try_from(row.totals.weight).unwrap_or(i64::MAX);
+            row.totals.bytes = Bytes::clamped(row.totals.weight);
         }
     }
 

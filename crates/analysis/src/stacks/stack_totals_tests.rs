@@ -3,6 +3,7 @@
 use super::*;
 use oomscope_fixtures::first;
 use oomscope_fixtures::stacks::Recording;
+use oomscope_model::Bytes;
 use proptest::prelude::*;
 
 fn live(at: u32) -> Measure {
@@ -39,7 +40,8 @@ fn live_bytes_and_lifetimes_are_by_stack() {
     assert_eq!((at_two.of(a).mean_lifetime(), at_two.of(b).mean_lifetime()), (30, 10));
     assert_eq!(at_two.all.open_ended, 0);
     let at_end = totals(&recording, live(6));
-    let expected = Totals { weight: 8, bytes: 8, count: 1, largest: 8, lifetime: 8, open_ended: 1 };
+    let expected =
+        Totals { weight: 8, bytes: Bytes(8), count: 1, largest: Bytes(8), lifetime: 8, open_ended: 1 };
     assert_eq!(at_end.of(a), expected);
     assert_eq!(at_end.of(b), Totals::default());
 }
@@ -49,7 +51,7 @@ fn what_was_allocated_counts_although_it_was_freed() {
     let (recording, [a, b]) = recording();
     let all = totals(&recording, Measure::Allocated { after: Moment(0), until: Moment(6) });
     let a_total = all.of(a);
-    assert_eq!((a_total.weight, a_total.count, a_total.largest), (108, 2, 100));
+    assert_eq!((a_total.weight, a_total.count, a_total.largest), (108, 2, Bytes(100)));
     assert_eq!(all.of(b).weight, 50);
     let later = totals(&recording, Measure::Allocated { after: Moment(1), until: Moment(2) });
     assert_eq!((later.of(a).count, later.of(b).weight), (0, 50));
@@ -104,7 +106,7 @@ fn sizes_and_times_of_any_magnitude_are_weighed() {
     let mut recording = Recording::default();
     recording.alloc(0, -5, StackId::EMPTY, None);
     let negative = totals(&first(recording.finish()), live(1));
-    assert_eq!((negative.all.weight, negative.all.largest), (-5, -5));
+    assert_eq!((negative.all.weight, negative.all.largest), (-5, Bytes(-5)));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{self, Align, Align2, Pos2, Rect, Sense, Shape, Stroke, TextStyle, pos2, vec2};
 use oomscope_analysis::comparison::AlignedColumn;
 use oomscope_draw::{Palette, Rgb};
-use oomscope_model::Moment;
+use oomscope_model::{Bytes, Moment};
 use oomscope_units as units;
 
 /// Room for the labels of the axis, in points.
@@ -29,7 +29,7 @@ pub(super) fn ui(ui: &mut egui::Ui, curves: &Curves) -> Option<[Option<Moment>; 
     let rect = Rect::from_min_max(all.min, pos2(all.right(), all.bottom() - LABELS_PX));
     accessible::picture(&response, "Both curves", || words(curves));
     let most = curves.columns.iter().flat_map(|column| column.peaks).flatten().map(|peak| peak.1).max();
-    let most = most.unwrap_or(0).max(1);
+    let most = most.unwrap_or(Bytes::ZERO).max(Bytes(1));
     let painter = ui.painter_at(all);
     painter.rect_filled(rect, 2.0, theme::color(palette.window));
     for side in [0, 1] {
@@ -61,14 +61,15 @@ pub(super) fn ui(ui: &mut egui::Ui, curves: &Curves) -> Option<[Option<Moment>; 
 }
 
 /// The parts of a curve that were recorded.
-fn lines(columns: &[AlignedColumn], side: usize, rect: Rect, most: i64) -> Vec<Vec<Pos2>> {
+fn lines(columns: &[AlignedColumn], side: usize, rect: Rect, most: Bytes) -> Vec<Vec<Pos2>> {
     let width = rect.width() / columns.len().max(1) as f32;
     let mut lines: Vec<Vec<Pos2>> = vec![Vec::new()];
     for (at, column) in columns.iter().enumerate() {
         let x = rect.left() + (at as f32 + 0.5) * width;
         match column.peaks[side] {
             Some((_, bytes)) => {
-                let y = rect.bottom() - (bytes.max(0) as f64 / most as f64) as f32 * (rect.height() - 2.0);
+                let y =
+                    rect.bottom() - (bytes.or_zero().as_f64() / most.as_f64()) as f32 * (rect.height() - 2.0);
                 lines.last_mut().into_iter().for_each(|line| line.push(pos2(x, y)));
             }
             None => lines.push(Vec::new()),
@@ -78,7 +79,7 @@ fn lines(columns: &[AlignedColumn], side: usize, rect: Rect, most: i64) -> Vec<V
     lines
 }
 
-fn labels(ui: &egui::Ui, curves: &Curves, all: Rect, most: i64, palette: &Palette) {
+fn labels(ui: &egui::Ui, curves: &Curves, all: Rect, most: Bytes, palette: &Palette) {
     let font = TextStyle::Small.resolve(ui.style());
     let color = theme::color(palette.muted);
     let painter = ui.painter();

@@ -246,7 +246,7 @@ fn size(about: &About) -> Option<String> {
         Some(id) => Some(about.recording.size(id)),
         None => about.segment.as_ref().map(|segment| segment.size),
     };
-    of_event().or_else(of_memory).map(|bytes| bytes.to_string())
+    of_event().or_else(of_memory).map(|bytes| bytes.0.to_string())
 }
 
 /// The details say why an allocation has its category.

@@ -86,7 +86,7 @@ fn stream(about: &About) -> Option<Term> {
 
 fn size(about: &About) -> Option<Term> {
     let bytes = about.recording.size(about.own_allocation()?);
-    Some(term(format!("{} each", units::bytes(bytes)), format!("size={bytes}B")))
+    Some(term(format!("{} each", units::bytes(bytes)), format!("size={}B", bytes.0)))
 }
 
 /// A query that leaves out what a term finds, besides what the query leaves out already.

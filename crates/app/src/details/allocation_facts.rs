@@ -8,14 +8,14 @@ use oomscope_analysis::{
     Attribution, Basis, Lanes, RangeName, RuleId, fitting_tensors, site_label, stack_lines, tensors_text,
 };
 use oomscope_model::{
-    AllocId, Allocation, DeviceId, Event, Moment, PoolKey, Recording, ReservedRange, Snapshot, StrId,
+    AllocId, Allocation, Bytes, DeviceId, Event, Moment, PoolKey, Recording, ReservedRange, Snapshot, StrId,
     Timeline,
 };
 use oomscope_report as report;
 use oomscope_units as units;
 
 /// What blocks are rounded to.
-const BLOCK_BYTES: i64 = 512;
+const BLOCK_BYTES: Bytes = Bytes(512);
 
 /// One allocation as text.
 pub(crate) struct AllocationFacts {
@@ -94,13 +94,13 @@ fn block(timeline: &Timeline, allocation: &Allocation) -> String {
     if allocation.end.is_none()
         && let Some(block) = blocks.find(|block| block.is_active())
     {
-        let waste = block.size.saturating_sub(allocation.size);
+        let waste = block.size - allocation.size;
         if timeline.device == DeviceId::HOST && waste == 0 {
             return format!("{}, rounded up to a power of two", units::bytes_exact(block.size));
         }
         return format!("{}, of which {} rounding", units::bytes_exact(block.size), units::bytes(waste));
     }
-    let least = allocation.size.saturating_add(BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+    let least = (allocation.size + (BLOCK_BYTES - Bytes(1))) / BLOCK_BYTES * BLOCK_BYTES;
     format!("at least {}", units::bytes_exact(least.max(BLOCK_BYTES)))
 }
 
@@ -109,7 +109,7 @@ fn segment<'a>(timeline: &'a Timeline, allocation: &Allocation) -> Option<&'a Re
     let mut ranges = timeline.ranges.live_at(allocation.start);
     ranges.find(|range| {
         let offset = allocation.addr.checked_sub(range.addr);
-        offset.is_some_and(|offset| offset < range.size.max(0).unsigned_abs())
+        offset.is_some_and(|offset| offset < range.size.as_u64())
     })
 }
 

@@ -3,7 +3,7 @@
 use foldhash::HashMap;
 use oomscope_analysis::filter::Matches;
 use oomscope_analysis::{SiteLabels, site_label};
-use oomscope_model::{AllocId, Moment, Recording, StackId, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Recording, StackId, Timeline};
 use std::hash::Hash;
 
 /// Sites that are listed: the rest is too small to matter.
@@ -13,7 +13,7 @@ const MAX_ROWS: usize = 40;
 pub(crate) struct Contributors {
     /// Live blocks that the filter lets through, and their bytes.
     pub(crate) blocks: usize,
-    pub(crate) bytes: i64,
+    pub(crate) bytes: Bytes,
     /// The largest sites.
     pub(crate) rows: Vec<SiteRow>,
     /// The number of sites that are not in `rows`.
@@ -25,7 +25,7 @@ pub(crate) struct SiteRow {
     /// `train.py:55 attention`.
     pub(crate) label: String,
     /// Bytes that are live.
-    pub(crate) bytes: i64,
+    pub(crate) bytes: Bytes,
     /// Blocks that are live.
     pub(crate) blocks: usize,
     /// One of its stacks: the one with most bytes.
@@ -37,7 +37,7 @@ pub(crate) struct SiteRow {
 /// The live blocks of a stack, a site or a category.
 #[derive(Clone, Copy, Default)]
 struct Live {
-    bytes: i64,
+    bytes: Bytes,
     blocks: usize,
     /// The first of its allocations.
     first: Option<AllocId>,
@@ -47,7 +47,7 @@ struct Live {
 struct Site {
     all: Live,
     stack: StackId,
-    most: i64,
+    most: Bytes,
     example: Option<AllocId>,
 }
 
@@ -102,7 +102,7 @@ fn live<'a>(
 
 impl Live {
     fn and(self, other: Self) -> Self {
-        let bytes = self.bytes.saturating_add(other.bytes);
+        let bytes = self.bytes + other.bytes;
         Self { bytes, blocks: self.blocks + other.blocks, first: self.first.or(other.first) }
     }
 }
@@ -150,8 +150,8 @@ mod tests {
     use std::sync::Arc;
 
     /// Bytes, blocks and label of every site, most bytes first.
-    fn naive(recording: &Recording, moment: Moment) -> Vec<(i64, usize, String)> {
-        let mut totals: BTreeMap<String, (i64, usize)> = BTreeMap::new();
+    fn naive(recording: &Recording, moment: Moment) -> Vec<(Bytes, usize, String)> {
+        let mut totals: BTreeMap<String, (Bytes, usize)> = BTreeMap::new();
         for site in sites(&live_at(recording, moment)) {
             let total = totals.entry(site_label(recording.snapshot(), site.stack)).or_default();
             *total = (total.0 + site.bytes, total.1 + site.count);

@@ -8,7 +8,7 @@ use crate::pointed::{self, Thing};
 use crate::theme;
 use eframe::egui::{self, Align2, Rect, Sense, pos2, vec2};
 use oomscope_draw::{Coloring, Rgb};
-use oomscope_model::{StackId, Timeline};
+use oomscope_model::{Bytes, StackId, Timeline};
 use oomscope_units as units;
 
 /// Height of a site, in points: a line of text, and a bar.
@@ -77,10 +77,10 @@ fn sites_ui(
     timeline: &Timeline,
     coloring: &Coloring,
     contributors: &Contributors,
-    total: i64,
+    total: Bytes,
 ) -> Option<StackId> {
     let mut clicked = None;
-    let most = contributors.rows.first().map_or(1, |row| row.bytes.max(1));
+    let most = contributors.rows.first().map_or(Bytes(1), |row| row.bytes.max(Bytes(1)));
     for row in &contributors.rows {
         if site_ui(ui, row, most, total, coloring.color(timeline, row.example)) {
             clicked = Some(row.stack);
@@ -94,7 +94,7 @@ fn sites_ui(
 }
 
 /// One site with its bar; true if it was clicked. The bar is as long as the site's share of `most` bytes.
-fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, total: i64, color: Rgb) -> bool {
+fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: Bytes, total: Bytes, color: Rgb) -> bool {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), SITE_PX), Sense::click());
     let size = units::bytes(row.bytes);
     response
@@ -104,7 +104,7 @@ fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: i64, total: i64, color: Rgb) 
     }
     name_ui(ui, rect, &row.label, &size);
     let note = format!("{} · {}", units::percent(row.bytes, total), units::counted(row.blocks, "block"));
-    let share = (row.bytes as f64 / most as f64).clamp(0.0, 1.0) as f32;
+    let share = (row.bytes.as_f64() / most.as_f64()).clamp(0.0, 1.0) as f32;
     share_ui(ui, rect, note, share, color);
     pointed::on(&response, || Some(Thing::Stack(row.stack)));
     let exact = units::bytes_exact(row.bytes);

@@ -3,7 +3,7 @@
 use super::allocation_facts::pool_text;
 use super::facts::{FrameText, frames};
 use crate::device::Derived;
-use oomscope_model::{AllocId, Moment, Recording, ReservedRange, SaturatingSum as _};
+use oomscope_model::{AllocId, Bytes, Moment, Recording, ReservedRange};
 use oomscope_units as units;
 use std::cmp::Reverse;
 
@@ -31,7 +31,7 @@ impl SegmentFacts {
         let inside = |id: &AllocId| segment.contains(recording.addr(*id));
         let mut live: Vec<AllocId> = recording.lifetimes.live_at(moment).filter(inside).collect();
         live.sort_by_key(|&id| (Reverse(recording.size(id)), id));
-        let in_use = live.iter().map(|&id| recording.size(id)).saturating_sum();
+        let in_use = live.iter().map(|&id| recording.size(id)).sum::<Bytes>();
         let start = segment.start.event();
         let kind = if segment.is_expandable { "expandable segment" } else { "segment" };
         Some(Self {
@@ -78,14 +78,14 @@ fn segment_at(recording: &Recording, addr: u64, moment: Moment) -> Option<Reserv
             break;
         }
         all.addr = before.addr;
-        all.size = all.size.saturating_add(before.size);
+        all.size += before.size;
         all.start = all.start.min(before.start);
     }
     for after in live.get(at + 1..)? {
         if !belongs(&all, after) || all.past_end() != after.addr {
             break;
         }
-        all.size = all.size.saturating_add(after.size);
+        all.size += after.size;
         all.start = all.start.min(after.start);
     }
     Some(all)

@@ -2,7 +2,7 @@
 
 use super::facts::{FrameText, frames};
 use oomscope_analysis::{site_label, stack_lines};
-use oomscope_model::{AllocId, Moment, Recording, StackId, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Recording, StackId, Timeline};
 use oomscope_units as units;
 
 /// Facts about the allocations of one stack.
@@ -15,7 +15,7 @@ pub(super) struct SiteFacts {
     pub(super) frames: Vec<FrameText>,
     pub(super) copy: String,
     /// Bytes and blocks that are live at the peak.
-    at_peak: (i64, usize),
+    at_peak: (Bytes, usize),
 }
 
 impl SiteFacts {
@@ -35,13 +35,13 @@ impl SiteFacts {
     }
 
     /// Bytes and blocks that are live at a moment.
-    pub(super) fn live_at(&self, timeline: &Timeline, moment: Moment) -> (i64, usize) {
+    pub(super) fn live_at(&self, timeline: &Timeline, moment: Moment) -> (Bytes, usize) {
         live(timeline, self.stack, moment)
     }
 
     /// Names and values; `here` is bytes and blocks that are live at the cursor.
-    pub(super) fn rows(&self, timeline: &Timeline, here: (i64, usize)) -> Vec<(&'static str, String)> {
-        let sum = |bytes: i64, blocks: usize| {
+    pub(super) fn rows(&self, timeline: &Timeline, here: (Bytes, usize)) -> Vec<(&'static str, String)> {
+        let sum = |bytes: Bytes, blocks: usize| {
             format!("{} in {} blocks", units::bytes_exact(bytes), units::count(blocks as u64))
         };
         let largest = self.largest.map(|id| timeline.size(id));
@@ -69,7 +69,7 @@ impl SiteFacts {
     }
 }
 
-fn live(timeline: &Timeline, stack: StackId, moment: Moment) -> (i64, usize) {
+fn live(timeline: &Timeline, stack: StackId, moment: Moment) -> (Bytes, usize) {
     let of_stack = timeline.lifetimes.live_at(moment).filter(|&id| timeline.stack(id) == stack);
-    of_stack.fold((0, 0), |(bytes, blocks), id| (i64::saturating_add(bytes, timeline.size(id)), blocks + 1))
+    of_stack.fold((Bytes::ZERO, 0), |(bytes, blocks), id| (bytes + timeline.size(id), blocks + 1))
 }

@@ -10,7 +10,7 @@ use crate::device::Derived;
 use crate::work::by_ptr::ByPtr;
 use crate::work::memo::Memo;
 use oomscope_analysis::filter::Matches;
-use oomscope_model::{AllocId, EventIx, Moment, Recording, StackId, Timeline};
+use oomscope_model::{AllocId, Bytes, EventIx, Moment, Recording, StackId, Timeline};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) struct State {
     allocation: Memo<(AllocId, bool), Rc<AllocationFacts>>,
     site: Memo<StackId, Rc<SiteFacts>>,
     /// Bytes and blocks of a stack that are live at a moment.
-    site_live: Memo<(StackId, Moment), (i64, usize)>,
+    site_live: Memo<(StackId, Moment), (Bytes, usize)>,
     segment: Memo<(u64, Moment), Option<Rc<SegmentFacts>>>,
     oom: Memo<EventIx, Rc<OomFacts>>,
 }
@@ -87,7 +87,7 @@ impl State {
     }
 
     /// Bytes and blocks of a stack that are live at a moment.
-    pub(super) fn site_live(&self, timeline: &Timeline, moment: Moment, site: &SiteFacts) -> (i64, usize) {
+    pub(super) fn site_live(&self, timeline: &Timeline, moment: Moment, site: &SiteFacts) -> (Bytes, usize) {
         self.site_live.get((site.stack, moment), || site.live_at(timeline, moment))
     }
 

@@ -19,7 +19,7 @@ impl Curves {
         let points = |points: Vec<[f64; 2]>| points.into_iter().map(PlotPoint::from).collect();
         Self {
             allocated: points(decimate(&timeline.allocated, MAX_CURVE_POINTS)),
-            reserved: maxima(timeline.moments(), |range| timeline.reserved.max_in(range) as f64),
+            reserved: maxima(timeline.moments(), |range| timeline.reserved.max_in(range).as_f64()),
         }
     }
 }

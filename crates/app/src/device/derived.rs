@@ -17,7 +17,7 @@ use oomscope_analysis::filter::Matches;
 use oomscope_analysis::{At, Attribution, Lanes, SiteLabels, lanes, structure_lanes};
 use oomscope_diagnosis::{Advice, DiagnosisRequest, FindingId};
 use oomscope_draw::{BandColors, ColorBy, Coloring, Future, Palette};
-use oomscope_model::Recording;
+use oomscope_model::{Bytes, Recording};
 use oomscope_remedies::Predictions;
 use oomscope_report::{Fix, RemedyText};
 use std::cell::OnceCell;
@@ -43,7 +43,7 @@ pub(crate) struct Derived {
     predicting: Predicting,
     labelling: Background<LabelTask>,
     /// Bytes that the user says the device has.
-    given_capacity: Option<i64>,
+    given_capacity: Option<Bytes>,
     coloring: Memo<ColoringKey, Arc<Coloring>>,
     /// Colours of stacks, in the light and in the dark theme.
     stack_colors: [OnceCell<Arc<BandColors>>; 2],
@@ -150,7 +150,7 @@ impl Derived {
     }
 
     /// The most that PyTorch can reserve: as the user says, or as an OOM showed.
-    pub(crate) fn capacity(&self) -> Option<i64> {
+    pub(crate) fn capacity(&self) -> Option<Bytes> {
         self.given_capacity.or(self.figures.capacity).or(self.figures.device_memory)
     }
 
@@ -166,7 +166,7 @@ impl Derived {
     }
 
     /// Let the user say how many bytes the device has.
-    pub(crate) fn give_capacity(&mut self, bytes: Option<i64>) {
+    pub(crate) fn give_capacity(&mut self, bytes: Option<Bytes>) {
         self.given_capacity = bytes;
     }
 

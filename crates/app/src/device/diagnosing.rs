@@ -7,7 +7,7 @@ use eframe::egui;
 use oomscope_diagnosis::{
     Advice, CodeSites, Diagnosis, DiagnosisRequest, Finding, FindingId, Role, Severity, diagnose,
 };
-use oomscope_model::{Moment, Recording, StackId};
+use oomscope_model::{Bytes, Moment, Recording, StackId};
 use oomscope_report::{Answer, answer};
 use std::sync::Arc;
 
@@ -48,7 +48,8 @@ fn site_stacks(code: &CodeSites<'_>, finding: &Finding) -> Vec<Option<StackId>> 
         .stacks
         .iter()
         .map(|row| {
-            let sites = code.lines(row.stack).into_iter().map(|key| code.site(key, 0, 0, Role::Live));
+            let sites =
+                code.lines(row.stack).into_iter().map(|key| code.site(key, Bytes::ZERO, 0, Role::Live));
             (row.stack, sites.map(|site| (site.file, site.line)).collect())
         })
         .collect();

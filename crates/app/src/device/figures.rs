@@ -1,7 +1,7 @@
 //! Figures of a device that never change, and events and lifetimes as text.
 
 use oomscope_analysis::capacity;
-use oomscope_model::{Allocation, EventIx, Moment, Recording, Timeline};
+use oomscope_model::{Allocation, Bytes, EventIx, Moment, Recording, Timeline};
 use oomscope_report::{headline, non_default_settings};
 use oomscope_units as units;
 
@@ -12,15 +12,15 @@ pub(crate) struct Figures {
     /// Whether some memory is of private pools.
     pub(crate) has_private_pools: bool,
     /// The active peak.
-    pub(crate) peak: (Moment, i64),
+    pub(crate) peak: (Moment, Bytes),
     /// The reserved peak.
-    pub(crate) reserved_peak: (Moment, i64),
+    pub(crate) reserved_peak: (Moment, Bytes),
     /// Bytes that were active before the first event, where that is known.
-    pub(crate) baseline: Option<i64>,
+    pub(crate) baseline: Option<Bytes>,
     /// The most that PyTorch could reserve, as an OOM showed.
-    pub(crate) capacity: Option<i64>,
+    pub(crate) capacity: Option<Bytes>,
     /// All memory of the device, if the recorder noted it.
-    pub(crate) device_memory: Option<i64>,
+    pub(crate) device_memory: Option<Bytes>,
     /// Settings that differ from the default.
     pub(crate) settings: Vec<String>,
     /// One sentence on what happened, until the diagnosis has a better one.

@@ -2,7 +2,7 @@
 
 use crate::work::by_ptr::ByPtr;
 use oomscope_diagnosis::{Finding, FindingId};
-use oomscope_model::{AllocId, Moment, SaturatingSum as _, StackId, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, StackId, Timeline};
 use oomscope_units as units;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Outline {
     pub(crate) fn of(finding: &Finding, timeline: &Timeline, moment: Moment) -> Self {
         let mut allocations = finding.evidence.about.clone();
         allocations.sort_unstable();
-        let bytes = allocations.iter().map(|&id| timeline.size(id)).saturating_sum();
+        let bytes = allocations.iter().map(|&id| timeline.size(id)).sum::<Bytes>();
         let label = format!("{} in {}", units::bytes(bytes), units::counted(allocations.len(), "block"));
         let title = finding.title.text().to_owned();
         let mut stacks: Vec<StackId> = allocations.iter().map(|&id| timeline.stack(id)).collect();

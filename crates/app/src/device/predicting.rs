@@ -8,7 +8,7 @@ use eframe::egui;
 use oomscope_analysis::Attribution;
 use oomscope_diagnosis::{Advice, FindingId};
 use oomscope_draw::Future;
-use oomscope_model::Recording;
+use oomscope_model::{Bytes, Recording};
 use oomscope_remedies::{Predictions, predict_all};
 use oomscope_report::{Fix, RemedyText, fix, quoted};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PredictingRequest {
     /// Bytes of the device's memory, if the user said.
-    capacity_bytes: Option<i64>,
+    capacity_bytes: Option<Bytes>,
 }
 
 /// Predicts the remedies of one device as `oomscope report` does: in very large recordings only the best.
@@ -62,7 +62,7 @@ impl Predicting {
         mode: WorkMode,
         recording: &Recording,
         attribution: &Arc<Attribution>,
-        capacity_bytes: Option<i64>,
+        capacity_bytes: Option<Bytes>,
     ) {
         let task = || PredictingTask { recording: recording.clone(), attribution: Arc::clone(attribution) };
         let request = PredictingRequest { capacity_bytes };

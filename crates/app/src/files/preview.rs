@@ -2,6 +2,7 @@
 
 use crate::theme;
 use eframe::egui::{self, Mesh, Rect, Sense, WidgetInfo, pos2, vec2};
+use oomscope_model::Bytes;
 use oomscope_snapshot::load::{Outline, Seen, SeenSegments};
 use oomscope_units as units;
 
@@ -51,18 +52,18 @@ fn segments_ui(ui: &mut egui::Ui, segments: &SeenSegments) {
 
 /// The place of each segment, with the share of it that is active. A gap parts those that are wide enough for one.
 fn segment_parts(rect: Rect, segments: &SeenSegments) -> impl Iterator<Item = (Rect, f32)> + '_ {
-    let all: f64 = segments.sizes.iter().map(|&(size, _)| size.max(0) as f64).sum();
+    let all: f64 = segments.sizes.iter().map(|&(size, _)| size.or_zero().as_f64()).sum();
     let scale = f64::from(rect.width()) / all.max(1.0);
     let mut left = f64::from(rect.left());
     segments.sizes.iter().map(move |&(size, active)| {
-        let width = size.max(0) as f64 * scale;
+        let width = size.or_zero().as_f64() * scale;
         let gap = if 3.0 <= width { 1.0 } else { 0.0 };
         let part = Rect::from_min_max(
             pos2(left as f32, rect.top()),
             pos2((left + width - gap) as f32, rect.bottom()),
         );
         left += width;
-        (part, (active.max(0) as f64 / size.max(1) as f64).min(1.0) as f32)
+        (part, (active.or_zero().as_f64() / size.max(Bytes(1)).as_f64()).min(1.0) as f32)
     })
 }
 
@@ -88,13 +89,13 @@ fn curves_ui(ui: &mut egui::Ui, seen: &Seen, fraction: f32) {
 /// A bar for each step: from the bottom, where the lowest level so far is, to the highest level of the step.
 fn curve_bars(rect: Rect, outline: &Outline) -> impl Iterator<Item = Rect> + '_ {
     let steps = outline.steps();
-    let lowest = steps.iter().map(|step| step.0).min().unwrap_or(0) as f64;
-    let highest = steps.iter().map(|step| step.1).max().unwrap_or(0) as f64;
+    let lowest = steps.iter().map(|step| step.0).min().unwrap_or(Bytes::ZERO).as_f64();
+    let highest = steps.iter().map(|step| step.1).max().unwrap_or(Bytes::ZERO).as_f64();
     let scale = f64::from(rect.height()) * 0.95 / (highest - lowest).max(1.0);
     let step_px = f64::from(rect.width()) / outline.filled_steps().max(1.0);
     steps.iter().enumerate().map(move |(at, &(_, high))| {
         let x = |step: usize| rect.left() + (step as f64 * step_px) as f32;
-        let top = rect.bottom() - ((high as f64 - lowest) * scale) as f32;
+        let top = rect.bottom() - ((high.as_f64() - lowest) * scale) as f32;
         Rect::from_min_max(pos2(x(at), top), pos2(x(at + 1).min(rect.right()), rect.bottom()))
     })
 }
@@ -107,7 +108,10 @@ mod tests {
 
     #[test]
     fn segments_fill_the_width_by_their_sizes() {
-        let segments = SeenSegments { sizes: vec![(30, 30), (60, 15), (10, 0)], ..SeenSegments::default() };
+        let segments = SeenSegments {
+            sizes: vec![(Bytes(30), Bytes(30)), (Bytes(60), Bytes(15)), (Bytes(10), Bytes::ZERO)],
+            ..SeenSegments::default()
+        };
         let parts: Vec<(Rect, f32)> = segment_parts(PLACE, &segments).collect();
         let lefts: Vec<f32> = parts.iter().map(|(part, _)| part.left()).collect();
         let shares: Vec<f32> = parts.iter().map(|&(_, share)| share).collect();
@@ -117,7 +121,7 @@ mod tests {
 
     #[test]
     fn absurd_sizes_stay_in_their_place() {
-        let sizes = vec![(-5, 7), (i64::MAX, i64::MAX), (0, 9)];
+        let sizes = vec![(Bytes(-5), Bytes(7)), (Bytes::MAX, Bytes::MAX), (Bytes(0), Bytes(9))];
         let segments = SeenSegments { sizes, ..SeenSegments::default() };
         for (part, share) in segment_parts(PLACE, &segments) {
             assert!(

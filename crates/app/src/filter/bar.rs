@@ -8,7 +8,7 @@ use crate::work::by_ptr::ByPtr;
 use crate::work::memo::Memo;
 use eframe::egui;
 use oomscope_analysis::filter::{Matches, Subject};
-use oomscope_model::{Moment, Recording, Timeline};
+use oomscope_model::{Bytes, Moment, Recording, Timeline};
 use oomscope_units as units;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(crate) struct State {
 /// Figures of the matches at the cursor.
 #[derive(Clone, Copy)]
 struct AtCursor {
-    bytes: i64,
+    bytes: Bytes,
     blocks: usize,
 }
 

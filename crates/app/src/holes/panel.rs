@@ -11,7 +11,7 @@ use eframe::egui::{self, Rect};
 use egui_plot::{Line, LineStyle, PlotPoint, PlotPoints};
 use oomscope_analysis::HolesAt;
 use oomscope_draw::{Axis, ColumnTotals, Palette, Rgb, TimelineCanvas, View};
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 use oomscope_units as units;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -166,7 +166,9 @@ impl State {
 
     fn holes(&self, timeline: &Timeline, view: &View, palette: &Palette) -> (Vec<Curve>, f64) {
         let samples = self.sampled.latest().map_or(&[][..], |samples| samples);
-        let top = samples.iter().map(|holes| holes.free_bytes).max().unwrap_or(0).max(1) as f64 * AIR;
+        let top =
+            samples.iter().map(|holes| holes.free_bytes).max().unwrap_or(Bytes::ZERO).max(Bytes(1)).as_f64()
+                * AIR;
         let line = |value: &dyn Fn(&HolesAt) -> Option<f64>| -> Vec<PlotPoint> {
             let point =
                 |holes: &HolesAt| Some(PlotPoint::new(middle(timeline, view, holes.moment), value(holes)?));
@@ -183,13 +185,13 @@ impl State {
             Curve {
                 name: "largest hole",
                 color: palette.accent,
-                points: line(&|holes| Some(holes.largest_bytes as f64)),
+                points: line(&|holes| Some(holes.largest_bytes.as_f64())),
                 is_dashed: false,
             },
             Curve {
                 name: "free in holes",
                 color: palette.text,
-                points: line(&|holes| Some(holes.free_bytes as f64)),
+                points: line(&|holes| Some(holes.free_bytes.as_f64())),
                 is_dashed: false,
             },
         ];
@@ -202,13 +204,21 @@ impl State {
         let scale = view.on(timeline);
         let known: Vec<usize> =
             (0..COLUMNS).filter(|&column| !scale.moments_of_column(column, COLUMNS).is_empty()).collect();
-        let line = |name, color, values: &[i64]| {
+        let line = |name, color, values: &[Bytes]| {
             let x = |column: usize| view.position_from_x((column as f64 + 0.5) / COLUMNS as f64);
-            let point = |&column: &usize| Some(PlotPoint::new(x(column), *values.get(column)? as f64));
+            let point = |&column: &usize| Some(PlotPoint::new(x(column), values.get(column)?.as_f64()));
             Curve { name, color, points: known.iter().filter_map(point).collect(), is_dashed: false }
         };
-        let top =
-            totals.reserved.iter().chain(&totals.active).copied().max().unwrap_or(0).max(1) as f64 * AIR;
+        let top = totals
+            .reserved
+            .iter()
+            .chain(&totals.active)
+            .copied()
+            .max()
+            .unwrap_or(Bytes::ZERO)
+            .max(Bytes(1))
+            .as_f64()
+            * AIR;
         let curves = vec![
             line("reserved", palette.reserved, &totals.reserved),
             line("allocated", palette.allocated, &totals.allocated),

@@ -5,6 +5,7 @@ use crate::pointed::{self, Thing};
 use crate::theme;
 use eframe::egui::{self, Align2, Rect, Sense, pos2, vec2};
 use oomscope_analysis::InferredPart;
+use oomscope_model::Bytes;
 use oomscope_report as report;
 use oomscope_units as units;
 
@@ -24,7 +25,7 @@ const SHARE_PX: f32 = 52.0;
 const MIN_WIDTH_FOR_SHARE_PX: f32 = 240.0;
 
 /// Show rows, with shares of a total; returns the filter of the one that was clicked.
-pub(super) fn ui(ui: &mut egui::Ui, rows: &[LegendRow], total: i64) -> Option<String> {
+pub(super) fn ui(ui: &mut egui::Ui, rows: &[LegendRow], total: Bytes) -> Option<String> {
     bar_ui(ui, rows);
     let mut clicked = None;
     for row in rows {
@@ -43,16 +44,16 @@ pub(super) fn ui(ui: &mut egui::Ui, rows: &[LegendRow], total: i64) -> Option<St
 /// A bar of the shares. Inferred bytes are drawn lighter.
 fn bar_ui(ui: &mut egui::Ui, rows: &[LegendRow]) {
     let shares = || rows.iter().filter_map(|row| row.color.zip(row.live));
-    let all: f64 = shares().map(|(_, live)| live.bytes.max(0) as f64).sum();
+    let all: f64 = shares().map(|(_, live)| live.bytes.or_zero().as_f64()).sum();
     if all == 0.0 {
         return;
     }
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), BAR_PX), Sense::hover());
     let (mut left, palette) = (rect.left(), theme::palette(ui));
     for (color, live) in shares() {
-        let known_bytes = live.bytes.saturating_sub(live.inferred_bytes);
+        let known_bytes = live.bytes - live.inferred_bytes;
         for (bytes, color) in [(known_bytes, color), (live.inferred_bytes, palette.inferred(color))] {
-            let width = (f64::from(rect.width()) * bytes.max(0) as f64 / all) as f32;
+            let width = (f64::from(rect.width()) * bytes.or_zero().as_f64() / all) as f32;
             let part = Rect::from_min_max(pos2(left, rect.top()), pos2(left + width, rect.bottom()));
             ui.painter().rect_filled(part, 0.0, theme::color(color));
             left += width;
@@ -62,7 +63,7 @@ fn bar_ui(ui: &mut egui::Ui, rows: &[LegendRow]) {
 }
 
 /// One meaning; true when it was clicked.
-fn row_ui(ui: &mut egui::Ui, row: &LegendRow, total: i64) -> bool {
+fn row_ui(ui: &mut egui::Ui, row: &LegendRow, total: Bytes) -> bool {
     let sense = if row.query.is_some() { Sense::click() } else { Sense::hover() };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_PX), sense);
     let size = row.live.map_or_else(String::new, size_text);
@@ -99,7 +100,7 @@ fn swatch_ui(ui: &egui::Ui, rect: Rect, row: &LegendRow) {
 }
 
 /// The label, cut if it is too long, the bytes, and the share.
-fn text_ui(ui: &egui::Ui, rect: Rect, row: &LegendRow, size: String, total: i64) {
+fn text_ui(ui: &egui::Ui, rect: Rect, row: &LegendRow, size: String, total: Bytes) {
     let palette = theme::palette(ui);
     let (text, muted) = (theme::color(palette.text), theme::color(palette.muted));
     let (y, font) = (rect.center().y, egui::TextStyle::Body.resolve(ui.style()));

@@ -4,14 +4,14 @@ use crate::device::TimelineMode;
 use oomscope_analysis::filter::Matches;
 use oomscope_analysis::{Attribution, Category, CategoryBytes};
 use oomscope_draw::{ColorBy, Coloring, Palette, Rgb};
-use oomscope_model::{AllocId, Moment, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Timeline};
 
 /// The rows of a moment, and what they add up to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rows {
     /// Live blocks that the filter lets through, and their bytes.
     pub(super) blocks: usize,
-    pub(super) bytes: i64,
+    pub(super) bytes: Bytes,
     /// The meanings of colours in their order, which does not change with the moment.
     pub(crate) all: Vec<LegendRow>,
 }
@@ -30,8 +30,8 @@ pub(crate) struct LegendRow {
 /// The memory of a row that is live.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Live {
-    pub(super) bytes: i64,
-    pub(super) inferred_bytes: i64,
+    pub(super) bytes: Bytes,
+    pub(super) inferred_bytes: Bytes,
     pub(super) blocks: usize,
 }
 
@@ -48,9 +48,8 @@ pub(super) struct Source<'a> {
 impl Rows {
     /// Sum up a moment.
     pub(super) fn new(source: &Source<'_>, moment: Moment) -> Self {
-        let add =
-            |(blocks, bytes): (usize, i64), id| (blocks + 1, bytes.saturating_add(source.timeline.size(id)));
-        let (blocks, bytes) = source.live(moment).fold((0, 0), add);
+        let add = |(blocks, bytes): (usize, Bytes), id| (blocks + 1, bytes + source.timeline.size(id));
+        let (blocks, bytes) = source.live(moment).fold((0, Bytes::ZERO), add);
         let is_by_category = source.coloring.by() == ColorBy::Category;
         let rows = match (source.mode, source.attribution) {
             (TimelineMode::Blocks, Some(found)) if is_by_category => source.categories(found, moment, true),
@@ -99,7 +98,7 @@ impl Source<'_> {
             let color = self.coloring.color(self.timeline, id);
             if let Some(sum) = keys.iter().position(|key| key.color == color).and_then(|at| sums.get_mut(at))
             {
-                sum.bytes = sum.bytes.saturating_add(self.timeline.size(id));
+                sum.bytes += self.timeline.size(id);
                 sum.blocks += 1;
             }
         }
@@ -155,7 +154,7 @@ mod tests {
             let mut labels: Option<Vec<String>> = None;
             for at in (0..recording.moments() as u32).step_by(97) {
                 let found = Rows::new(&source, Moment(at));
-                let sum: i64 = found.all.iter().filter_map(|row| row.live).map(|live| live.bytes).sum();
+                let sum: Bytes = found.all.iter().filter_map(|row| row.live).map(|live| live.bytes).sum();
                 assert_eq!((found.bytes, sum), (recording.active.at(Moment(at)), found.bytes), "{by:?} {at}");
                 let names: Vec<String> = found.all.into_iter().map(|row| row.label).collect();
                 assert_eq!(labels.get_or_insert_with(|| names.clone()), &names);

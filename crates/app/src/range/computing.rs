@@ -3,7 +3,7 @@
 use crate::work::by_ptr::ByPtr;
 use crate::work::worker::Task;
 use oomscope_analysis::{Attribution, Category, Clock, MomentRange, RangeSums, SiteLabels, range_sums};
-use oomscope_model::{Moment, Recording, StackId};
+use oomscope_model::{Bytes, Moment, Recording, StackId};
 use std::sync::{Arc, OnceLock};
 
 /// Everything that the figures of a range depend on.
@@ -24,7 +24,7 @@ pub(crate) struct RangeFigures {
     pub(super) duration_us: Option<i64>,
     pub(crate) sums: RangeSums,
     /// The first moment from its start to its end at which most bytes are active, and these.
-    pub(super) peak: Option<(Moment, i64)>,
+    pub(super) peak: Option<(Moment, Bytes)>,
     pub(super) by_category: Vec<RangeRow<Category>>,
     /// Each line has the stack that allocated or freed most.
     pub(super) by_line: Vec<RangeRow<StackId>>,

@@ -11,7 +11,7 @@ use crate::work::by_ptr::ByPtr;
 use crate::work::memo::Memo;
 use eframe::egui;
 use oomscope_analysis::Amount;
-use oomscope_model::Moment;
+use oomscope_model::{Bytes, Moment};
 use oomscope_units as units;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -205,7 +205,7 @@ fn figures_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures) {
     });
 }
 
-fn peak_ui(ui: &mut egui::Ui, at: &mut Standpoint, (moment, bytes): (Moment, i64)) {
+fn peak_ui(ui: &mut egui::Ui, at: &mut Standpoint, (moment, bytes): (Moment, Bytes)) {
     let link = ui.link(units::bytes(bytes));
     if link.on_hover_text(format!("{}\nGo there", units::bytes_exact(bytes))).clicked() {
         at.go_to(moment);

@@ -3,7 +3,7 @@
 use crate::work::watch::Watch;
 use crate::work::worker::Task;
 use oomscope_analysis::Attribution;
-use oomscope_model::Recording;
+use oomscope_model::{Bytes, Recording};
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::{Predictions, Progress, Scene, Wish, predict};
 use oomscope_simulator::{Fidelity, Subject};
@@ -57,7 +57,7 @@ impl Task for PredictTask {
 impl PredictTask {
     fn predicted(&self, request: &RemediesRequest, progress: Progress<'_>) -> Arc<RemediesResponse> {
         let subject = self.subject.get_or_init(|| Subject::new(&self.recording));
-        let capacity = request.capacity_bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
+        let capacity = request.capacity_bytes.map(Bytes::of_size);
         let run = Run { recording: &self.recording, attribution: &self.attribution };
         let workload = Workload::of(run);
         let predictions = Scene::with_whole_step(&workload, subject, capacity, |scene| {

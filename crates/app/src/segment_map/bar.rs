@@ -10,7 +10,7 @@ use eframe::egui::{self, Rect, Sense, pos2, vec2};
 use oomscope_analysis::segment_state::Basis;
 use oomscope_draw::Palette;
 use oomscope_draw::segment_map::{MapGrouping, MapOrder, REQUEST_PX, fit_text, request};
-use oomscope_model::{SaturatingSum as _, Timeline};
+use oomscope_model::{Bytes, Timeline};
 use oomscope_units as units;
 
 const ORDERS: [(MapOrder, &str); 3] = [
@@ -93,7 +93,7 @@ fn order_chooser(ui: &mut egui::Ui, state: &mut State) {
 /// Sums at the cursor.
 fn figures_ui(ui: &mut egui::Ui, answer: &MomentMap) {
     let total = &answer.state.total;
-    let exact = |bytes: i64, meaning: &str| format!("{}\n{meaning}", units::bytes_exact(bytes));
+    let exact = |bytes: Bytes, meaning: &str| format!("{}\n{meaning}", units::bytes_exact(bytes));
     let reserved = total.reserved_bytes;
     let meaning = format!("reserved from the driver in {}", units::counted(total.segments, "segment"));
     figure(ui, None, "Reserved", &units::bytes(reserved), &exact(reserved, &meaning));
@@ -207,7 +207,7 @@ fn pinned_ui(ui: &mut egui::Ui, at: &mut Standpoint, state: &mut State, answer: 
     if answer.pinned.is_empty() {
         return;
     }
-    let bytes = answer.pinned.iter().map(|pinned| pinned.hole_bytes).saturating_sum();
+    let bytes = answer.pinned.iter().map(|pinned| pinned.hole_bytes).sum::<Bytes>();
     let text = units::counted(answer.pinned.len(), "mostly empty segment");
     let hint = format!(
         "{} of them are free, but a few blocks keep them from going back to the driver.\nClick to go from \

@@ -4,7 +4,7 @@ use crate::work::worker::{Task, WorkMode, Worker};
 use eframe::egui;
 use oomscope_analysis::segment_state::{Pinned, RequestFit};
 use oomscope_analysis::{SegmentIndex, SegmentState};
-use oomscope_model::{Moment, Recording};
+use oomscope_model::{Bytes, Moment, Recording};
 use std::sync::{Arc, OnceLock};
 
 /// Largest number of allocations for which a map takes a small part of a frame.
@@ -24,7 +24,7 @@ pub(crate) struct MomentMap {
     /// Mostly empty segments that a few blocks keep.
     pub(crate) pinned: Vec<Pinned>,
     /// Bytes of segments without any block.
-    pub(crate) unused_bytes: i64,
+    pub(crate) unused_bytes: Bytes,
     pub(crate) common: Arc<Common>,
 }
 

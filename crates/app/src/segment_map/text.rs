@@ -7,7 +7,7 @@ use eframe::egui;
 use oomscope_analysis::segment_state::{Basis, Content, Figures, MAX_SLACK_BYTES, Part, SizeClass};
 use oomscope_analysis::{SegmentState, site_label};
 use oomscope_draw::segment_map::{SegmentMapHit, group_text};
-use oomscope_model::{AllocId, Recording, StackId};
+use oomscope_model::{AllocId, Bytes, Recording, StackId};
 use oomscope_units as units;
 
 /// Blocks that keep a segment and are named: they fit into a line.
@@ -69,9 +69,9 @@ impl MapTexts<'_> {
             || id.is_some_and(|id| state.basis == Basis::Events && timeline.lifetimes.end(id).is_none());
         let size = format!("block of {}", units::bytes(part.size));
         let rounding = match (part.rounding(), is_known) {
-            (0, true) => size,
+            (Bytes::ZERO, true) => size,
             (waste, true) => format!("{size}, {} of it rounding", units::bytes(waste)),
-            (0, false) => format!("at least a {size}"),
+            (Bytes::ZERO, false) => format!("at least a {size}"),
             (waste, false) => format!("at least a {size}, {} of it rounding", units::bytes(waste)),
         };
         lines.push(format!("{} · {rounding}", units::address(part.addr)));

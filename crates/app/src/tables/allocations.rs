@@ -14,7 +14,7 @@ use crate::work::worker::Task;
 use eframe::egui;
 use oomscope_analysis::filter::Matches;
 use oomscope_analysis::{AllocationSorter, OrderBy, SiteLabels};
-use oomscope_model::{AllocId, Moment, Recording, SaturatingSum as _, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Recording, Timeline};
 use oomscope_report as report;
 use oomscope_units as units;
 use std::sync::Arc;
@@ -39,10 +39,10 @@ pub(crate) struct Listed {
     ids: Vec<AllocId>,
     /// Their number without the filter.
     unfiltered: usize,
-    bytes: i64,
+    bytes: Bytes,
     /// The number of those that were given back and wait for a stream.
     waiting: usize,
-    waiting_bytes: i64,
+    waiting_bytes: Bytes,
 }
 
 /// Everything that a list depends on except for the moment.
@@ -106,7 +106,7 @@ impl Listed {
         for &id in &out.ids {
             if timeline.lifetimes.requested(id).is_some_and(|requested| requested <= moment) {
                 out.waiting += 1;
-                out.waiting_bytes = out.waiting_bytes.saturating_add(timeline.size(id));
+                out.waiting_bytes += timeline.size(id);
             }
         }
         out
@@ -125,11 +125,11 @@ impl Listed {
         if let Some(filter) = filter {
             ids.retain(|&id| filter.contains(id));
         }
-        let bytes = ids.iter().map(|&id| timeline.size(id)).saturating_sum();
+        let bytes = ids.iter().map(|&id| timeline.size(id)).sum::<Bytes>();
         // Until labels are there, all sites are equal.
         let labels = labels.clone().unwrap_or_else(|| ByPtr(Arc::default()));
         let ids = AllocationSorter::new(timeline, &labels).sort(ids, *by);
-        Self { ids, unfiltered, bytes, waiting: 0, waiting_bytes: 0 }
+        Self { ids, unfiltered, bytes, waiting: 0, waiting_bytes: Bytes::ZERO }
     }
 }
 

@@ -12,7 +12,7 @@ use eframe::egui;
 use oomscope_analysis::{
     Attribution, InferredPart, MODULE_COLUMNS, ModulePlace, ModuleRow, ModuleTable, module_table,
 };
-use oomscope_model::{Moment, Recording, SaturatingSum as _};
+use oomscope_model::{Bytes, Moment, Recording};
 use oomscope_report as report;
 use oomscope_units as units;
 use std::sync::Arc;
@@ -104,15 +104,15 @@ fn bar_ui(ui: &mut egui::Ui, state: &mut State, table: &ModuleTable) {
 
 /// When, and how much of the memory has a module that is known.
 fn summary(table: &ModuleTable) -> String {
-    let sum = |bytes: &[i64]| bytes.iter().copied().saturating_sum();
+    let sum = |bytes: &[Bytes]| bytes.iter().copied().sum::<Bytes>();
     let all = sum(&table.total);
     let not_known = table.rows.iter().filter(|row| row.place == ModulePlace::NotKnown);
-    let not_known = not_known.fold(0, |total: i64, row| total.saturating_add(sum(&row.own)));
+    let not_known = not_known.map(|row| sum(&row.own)).sum::<Bytes>();
     let at = table.moment.event().map_or_else(
         || "before the first event".to_owned(),
         |event| format!("after event {}", units::count(event.0)),
     );
-    let known = units::percent(all.saturating_sub(not_known), all);
+    let known = units::percent(all - not_known, all);
     let labels = report::module_columns().join(", ");
     if all == 0 {
         return format!("No {labels} {at}");

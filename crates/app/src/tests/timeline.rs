@@ -10,7 +10,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use oomscope_analysis::{Basis, Category};
 use oomscope_draw::{Axis, Pixel};
-use oomscope_model::AllocId;
+use oomscope_model::{AllocId, Bytes};
 use oomscope_units as units;
 
 /// Leave the pointer where it is until the tooltip is there.
@@ -58,7 +58,7 @@ fn blocks_too_thin_to_be_seen_are_named_by_their_category() {
         categories.get(*id) == category && (categories.basis(*id) == Basis::Inferred) == is_inferred
     };
     let live: Vec<AllocId> = timeline.lifetimes.live_at(moment).filter(is_same).collect();
-    let bytes: i64 = live.iter().map(|&id| timeline.size(id)).sum();
+    let bytes: Bytes = live.iter().map(|&id| timeline.size(id)).sum();
     let expected = format!("{} in {}", units::bytes(bytes), units::counted(live.len(), "block"));
     let part = |at: usize, of: usize| (at as f32 + 0.5) / of as f32;
     let at = rect.min + rect.size() * vec2(part(column, raster.size_px[0]), part(row, raster.size_px[1]));

@@ -9,7 +9,7 @@ use crate::theme;
 use eframe::egui;
 use oomscope_analysis::{PrivatePools, site_label};
 use oomscope_draw::{Pixel, Share, pool_of_band, range_of_band};
-use oomscope_model::{AllocId, EventIx, Moment, PoolKey, Recording, ReservedRange, Timeline};
+use oomscope_model::{AllocId, Bytes, EventIx, Moment, PoolKey, Recording, ReservedRange, Timeline};
 use oomscope_report as report;
 use oomscope_units as units;
 
@@ -85,7 +85,7 @@ impl HoverTexts<'_> {
             && let Some(at) = pool_of_band(id, pools)
         {
             let pool = &pools.pools[at];
-            let reserved = under.moment.map_or(0, |moment| pool.reserved.at(moment));
+            let reserved = under.moment.map_or(Bytes::ZERO, |moment| pool.reserved.at(moment));
             return [
                 format!("Private pool {}.{}", pool.key.0, pool.key.1),
                 format!("{} reserved", units::bytes_exact(reserved)),

@@ -4,7 +4,7 @@ use super::request::TimelineRequest;
 use crate::device::TimelineMode;
 use crate::device::filtering::FilterMode;
 use oomscope_draw::{Band, Bands, BlockFilter, Blocks, SegmentStack, Share};
-use oomscope_model::{AllocId, Moment, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Timeline};
 
 /// What is live of one colour.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,9 +14,9 @@ pub(crate) struct ShareTotal {
     /// Number of blocks, or of reserved ranges.
     pub(crate) count: usize,
     /// Their bytes.
-    pub(crate) bytes: i64,
+    pub(crate) bytes: Bytes,
     /// The largest of them.
-    pub(crate) largest: Option<(AllocId, i64)>,
+    pub(crate) largest: Option<(AllocId, Bytes)>,
 }
 
 /// Add up what a share of a picture stands for at a moment.
@@ -51,7 +51,7 @@ fn add_up(bands: &impl Bands, share: Share, moment: Moment) -> ShareTotal {
             return;
         }
         total.count += 1;
-        total.bytes = total.bytes.saturating_add(bytes);
+        total.bytes += bytes;
         if total.largest.is_none_or(|(_, largest)| largest < bytes) {
             total.largest = Some((AllocId(id), bytes));
         }

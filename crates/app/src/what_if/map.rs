@@ -15,7 +15,7 @@ use oomscope_draw::segment_map::{
 };
 use oomscope_draw::{Palette, Rgb};
 use oomscope_model::{
-    Anchor, Block, DeviceId, EventTable, Moment, Recording, Segment, SegmentTable, Snapshot, StackId,
+    Anchor, Block, Bytes, DeviceId, EventTable, Moment, Recording, Segment, SegmentTable, Snapshot, StackId,
     Timeline, TimelineInput,
 };
 use oomscope_simulator::LaidSegment;
@@ -47,21 +47,20 @@ impl Task for LayoutTask {
 pub(super) fn state_of(laid: &[LaidSegment]) -> SegmentState {
     let mut snapshot = Snapshot::default();
     let [small, large] = ["small", "large"].map(|kind| snapshot.strings.intern(kind.as_bytes()).0);
-    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
     let mut table = SegmentTable::default();
     for segment in laid {
         let first = table.blocks.len();
         table.blocks.extend(segment.blocks.iter().map(|block| Block {
             addr: block.addr,
-            size: signed(block.size),
-            requested: signed(block.requested),
+            size: Bytes::of_size(block.size),
+            requested: Bytes::of_size(block.requested),
             state: block.state,
             stack: StackId::EMPTY,
         }));
         table.segments.push(Segment {
             device: DeviceId(0),
             addr: segment.addr(),
-            size: signed(segment.size()),
+            size: Bytes::of_size(segment.size()),
             stream: Some(segment.stream),
             pool: Some(segment.pool),
             kind: Some(if segment.is_large { large } else { small }),

@@ -8,7 +8,7 @@ use crate::plot::{curve, plot};
 use crate::theme;
 use eframe::egui::{self, RichText};
 use oomscope_draw::Axis;
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 use oomscope_report::{export_line, fit_words, outcome_in_short, outcome_text};
 use oomscope_units as units;
 
@@ -58,8 +58,8 @@ fn settings_name(at: usize, row: &Simulated) -> String {
 }
 
 /// Bytes as they are written.
-fn signed(bytes: u64) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
+fn signed(bytes: u64) -> Bytes {
+    Bytes::of_size(bytes)
 }
 
 fn row_ui(ui: &mut egui::Ui, row: &Simulated) {

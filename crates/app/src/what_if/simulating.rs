@@ -168,7 +168,7 @@ impl SimulateTask {
         let best = best.and_then(|best| outcomes.iter().position(|outcome| std::ptr::eq(outcome, best)));
         let moments = self.timeline().moments();
         let rows = outcomes.into_iter().map(|outcome| Simulated {
-            reserved: curves::maxima(moments, |range| outcome.reserved.max_in(range) as f64),
+            reserved: curves::maxima(moments, |range| outcome.reserved.max_in(range).as_f64()),
             outcome,
         });
         Arc::new(WhatIfResponse {

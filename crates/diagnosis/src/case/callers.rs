@@ -4,7 +4,7 @@ use super::Case;
 use crate::finding::StackBytes;
 use foldhash::HashMap;
 use oomscope_analysis::FrameKey;
-use oomscope_model::{Moment, SaturatingSum as _, StackId};
+use oomscope_model::{Bytes, Moment, StackId};
 use oomscope_program::share::{MOST, SAME, share};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ const SCORE_STEPS: f64 = 10.0;
 #[derive(Clone, Copy)]
 pub(crate) struct Caller {
     pub(crate) key: FrameKey,
-    pub(crate) bytes: i64,
+    pub(crate) bytes: Bytes,
     /// Number of allocations.
     pub(crate) count: usize,
     /// The most own lines between this one and an allocation.
@@ -32,9 +32,9 @@ pub(crate) fn callers_of(case: &Case<'_>, stacks: &[StackBytes], among: Among) -
     let mut callers: BTreeMap<FrameKey, Caller> = BTreeMap::new();
     for row in stacks {
         for (depth, key) in unique(case.code.own_path(row.stack)).into_iter().enumerate() {
-            let new = Caller { key, bytes: 0, count: 0, depth, share: 0.0, is_start: false };
+            let new = Caller { key, bytes: Bytes::ZERO, count: 0, depth, share: 0.0, is_start: false };
             let caller = callers.entry(key).or_insert(new);
-            caller.bytes = caller.bytes.saturating_add(row.bytes);
+            caller.bytes += row.bytes;
             caller.count += row.count;
             caller.depth = caller.depth.max(depth);
         }
@@ -45,7 +45,7 @@ pub(crate) fn callers_of(case: &Case<'_>, stacks: &[StackBytes], among: Among) -
         Among::Live => below_lines(case, &lines, case.live_stacks().iter().map(|row| (row.stack, row.bytes))),
     };
     for (key, caller) in &mut callers {
-        let below = all.by_line.get(key).copied().unwrap_or(0);
+        let below = all.by_line.get(key).copied().unwrap_or(Bytes::ZERO);
         caller.share = share(caller.bytes, below.max(caller.bytes));
         // Naming the start of the program says nothing. It has all that is live below it, which counts against it enough.
         caller.is_start = among == Among::Made && SAME.is_reached(below, all.all);
@@ -68,7 +68,7 @@ pub(crate) enum Among {
 /// and recall. Where a tenth of the best score is all the difference, the innermost comes first.
 pub(crate) fn leading(case: &Case<'_>, stacks: &[StackBytes], among: Among) -> Vec<Caller> {
     let mut callers = callers_of(case, stacks, among);
-    let all = stacks.iter().map(|row| row.bytes).saturating_sum();
+    let all = stacks.iter().map(|row| row.bytes).sum::<Bytes>();
     let score = |caller: &Caller| {
         let (precision, recall) = (caller.share, share(caller.bytes, all));
         2.0 * precision * recall / (precision + recall).max(f64::MIN_POSITIVE)
@@ -84,7 +84,7 @@ pub(crate) fn leading(case: &Case<'_>, stacks: &[StackBytes], among: Among) -> V
 /// The caller of most of some stacks that is furthest from where they allocate, and not the start of the program: a call
 /// in a loop of the program.
 pub(crate) fn main_caller(case: &Case<'_>, stacks: &[StackBytes]) -> Option<Caller> {
-    let all = stacks.iter().map(|row| row.bytes).saturating_sum();
+    let all = stacks.iter().map(|row| row.bytes).sum::<Bytes>();
     let is_main = |caller: &Caller| !caller.is_start && MOST.is_reached(caller.bytes, all);
     let callers = callers_of(case, stacks, Among::Made).into_iter().filter(is_main);
     callers.max_by_key(|caller| (caller.depth, Reverse(caller.key)))
@@ -99,18 +99,18 @@ fn unique(path: Vec<FrameKey>) -> Vec<FrameKey> {
 /// Bytes below lines.
 struct Allocated {
     /// Below each of some lines.
-    by_line: HashMap<FrameKey, i64>,
+    by_line: HashMap<FrameKey, Bytes>,
     /// Below any line of the user's own code.
-    all: i64,
+    all: Bytes,
 }
 
 /// Bytes that each stack allocated from the first repetition until the moment, freed ones included.
-fn made_stacks(case: &Case<'_>) -> Vec<(StackId, i64)> {
+fn made_stacks(case: &Case<'_>) -> Vec<(StackId, Bytes)> {
     let first = case.repetitions.start(0).map_or(Moment::START, |event| Moment(event.0));
-    let mut by_stack: HashMap<StackId, i64> = HashMap::default();
+    let mut by_stack: HashMap<StackId, Bytes> = HashMap::default();
     for id in case.recording.lifetimes.started_between(first, case.moment) {
         let sum = by_stack.entry(case.recording.stack(id)).or_default();
-        *sum = sum.saturating_add(case.recording.size(id));
+        *sum += case.recording.size(id);
     }
     by_stack.into_iter().collect()
 }
@@ -119,17 +119,17 @@ fn made_stacks(case: &Case<'_>) -> Vec<(StackId, i64)> {
 fn below_lines(
     case: &Case<'_>,
     lines: &BTreeSet<FrameKey>,
-    stacks: impl IntoIterator<Item = (StackId, i64)>,
+    stacks: impl IntoIterator<Item = (StackId, Bytes)>,
 ) -> Allocated {
-    let mut out = Allocated { by_line: HashMap::default(), all: 0 };
+    let mut out = Allocated { by_line: HashMap::default(), all: Bytes::ZERO };
     for (stack, bytes) in stacks {
         let path = unique(case.code.own_path(stack));
         if !path.is_empty() {
-            out.all = out.all.saturating_add(bytes);
+            out.all += bytes;
         }
         for key in path.into_iter().filter(|key| lines.contains(key)) {
             let sum = out.by_line.entry(key).or_default();
-            *sum = sum.saturating_add(bytes);
+            *sum += bytes;
         }
     }
     out

@@ -5,7 +5,7 @@ use foldhash::HashMap;
 use oomscope_analysis::{
     FrameCode, FrameKey, FrameName, FrameNames, Owner, is_named_after_evaluation, site_frame,
 };
-use oomscope_model::{Snapshot, StackId};
+use oomscope_model::{Bytes, Snapshot, StackId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -110,28 +110,28 @@ impl<'a> CodeSites<'a> {
     /// The lines that answer for some stacks, most bytes first. A package's line stands behind the user's own line that
     /// called it for most of its bytes.
     pub fn sites(&self, stacks: &[StackBytes], role: Role) -> Vec<Site> {
-        let mut by_line: BTreeMap<FrameKey, (i64, usize)> = BTreeMap::new();
-        let mut calls: BTreeMap<(FrameKey, FrameKey), i64> = BTreeMap::new();
+        let mut by_line: BTreeMap<FrameKey, (Bytes, usize)> = BTreeMap::new();
+        let mut calls: BTreeMap<(FrameKey, FrameKey), Bytes> = BTreeMap::new();
         for row in stacks {
             let lines = self.lines(row.stack);
             if let [own, package] = lines[..] {
                 let bytes = calls.entry((package, own)).or_default();
-                *bytes = bytes.saturating_add(row.bytes);
+                *bytes += row.bytes;
             }
             for key in lines {
                 let (bytes, count) = by_line.entry(key).or_default();
-                *bytes = bytes.saturating_add(row.bytes);
+                *bytes += row.bytes;
                 *count += row.count;
             }
         }
-        let mut callers: BTreeMap<FrameKey, (i64, FrameKey)> = BTreeMap::new();
+        let mut callers: BTreeMap<FrameKey, (Bytes, FrameKey)> = BTreeMap::new();
         for ((package, own), bytes) in calls {
             let most = callers.entry(package).or_insert((bytes, own));
             if most.0 < bytes {
                 *most = (bytes, own);
             }
         }
-        let rank = |key: FrameKey, bytes: i64| {
+        let rank = |key: FrameKey, bytes: Bytes| {
             let caller = callers.get(&key).map(|&(_, own)| own);
             let leader = caller.unwrap_or(key);
             let leading = by_line.get(&leader).map_or(bytes, |&(bytes, _)| bytes);
@@ -150,7 +150,7 @@ impl<'a> CodeSites<'a> {
     }
 
     /// A line, and the bytes that it answers for.
-    pub fn site(&self, key: FrameKey, bytes: i64, count: usize, role: Role) -> Site {
+    pub fn site(&self, key: FrameKey, bytes: Bytes, count: usize, role: Role) -> Site {
         let frame = self.names.get(key).frame.map(|frame| site_frame(self.snapshot, frame));
         let (file, line, name) = frame.map_or_else(Default::default, |f| (f.file, f.line, f.name));
         Site { file, line, name, bytes, count, role }
@@ -175,11 +175,11 @@ impl<'a> CodeSites<'a> {
 }
 
 /// Bytes by stack, most first.
-pub(crate) fn by_stack(parts: impl IntoIterator<Item = (StackId, i64)>) -> Vec<StackBytes> {
-    let mut totals: HashMap<StackId, (i64, usize)> = HashMap::default();
+pub(crate) fn by_stack<B: Into<Bytes>>(parts: impl IntoIterator<Item = (StackId, B)>) -> Vec<StackBytes> {
+    let mut totals: HashMap<StackId, (Bytes, usize)> = HashMap::default();
     for (stack, size) in parts {
         let (bytes, count) = totals.entry(stack).or_default();
-        *bytes = bytes.saturating_add(size);
+        *bytes += size.into();
         *count += 1;
     }
     let mut rows: Vec<StackBytes> =
@@ -226,12 +226,12 @@ mod tests {
         assert_eq!(labels(package), ["train.py:9 main", "llama.py:7 attend"]);
         assert_eq!(labels(StackId::EMPTY), Vec::<&str>::new());
         let sites = code.sites(&by_stack([(own, 5), (package, 7), (own, 3)]), Role::Live);
-        let found: Vec<_> = sites.iter().map(|s| (s.file.as_str(), s.line, s.bytes, s.count)).collect();
+        let found: Vec<_> = sites.iter().map(|s| (s.file.as_str(), s.line, s.bytes.0, s.count)).collect();
         assert_eq!(found[0], ("model.py", 3, 8, 2));
         assert_eq!(found.len(), 3);
         // The package's line has more bytes than the one that called it for most of them.
         let sites = code.sites(&by_stack([(own, 8), (package, 7), (other, 3)]), Role::Live);
-        let found: Vec<_> = sites.iter().map(|s| (s.line, s.bytes)).collect();
+        let found: Vec<_> = sites.iter().map(|s| (s.line, s.bytes.0)).collect();
         assert_eq!(found, [(3, 8), (9, 7), (7, 10), (5, 3)]);
         assert!(code.overlap(&by_stack([(own, 8), (package, 7)])).is_some());
         assert_eq!(code.overlap(&by_stack([(own, 8)])), None);

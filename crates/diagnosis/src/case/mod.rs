@@ -26,7 +26,7 @@ use oomscope_analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use oomscope_analysis::{
     At, Attribution, Basis, Category, CategoryBytes, MomentError, Phase, Phases, live_at,
 };
-use oomscope_model::{AllocId, Allocation, EventIx, Moment, OomEvent, Recording, SaturatingSum as _};
+use oomscope_model::{AllocId, Allocation, Bytes, EventIx, Moment, OomEvent, Recording};
 use oomscope_program::share::WORTH;
 use oomscope_program::{Run, Sizes, Workload};
 use oomscope_simulator::{ExpandableSegments, Settings};
@@ -40,7 +40,7 @@ pub struct DiagnosisRequest {
     /// The moment; without one, the last OOM, else the peak.
     pub at: Option<At>,
     /// Bytes of the device's memory, which no recording states.
-    pub device_memory: Option<i64>,
+    pub device_memory: Option<Bytes>,
     /// PyTorch's own exception, which states it as well.
     pub message: Option<OomMessage>,
 }
@@ -55,14 +55,14 @@ pub(super) struct Case<'a> {
     /// The moment.
     pub(super) moment: Moment,
     /// Bytes of the device's memory, if the user, the exception or the recorder said.
-    pub(super) device_memory: Option<i64>,
+    pub(super) device_memory: Option<Bytes>,
     /// PyTorch's own exception, if the user gave it.
     pub(super) message: Option<OomMessage>,
     /// Lines of code.
     pub(super) code: CodeSites<'a>,
     /// The live allocations, largest first.
     pub(super) live: Vec<Allocation>,
-    live_bytes: i64,
+    live_bytes: Bytes,
     /// The segment map.
     pub(super) state: SegmentState,
     /// What things are called on its kind of device.
@@ -106,7 +106,7 @@ impl<'a> Case<'a> {
             device_memory: request.device_memory.or(stated).or(snapshot.device_memory(recording.device)),
             message: request.message,
             code: CodeSites::new(snapshot),
-            live_bytes: live.iter().map(|a| a.size).saturating_sum(),
+            live_bytes: live.iter().map(|a| a.size).sum::<Bytes>(),
             live,
             state,
             shortage,
@@ -170,7 +170,7 @@ impl<'a> Case<'a> {
     }
 
     /// Requested bytes of all live allocations.
-    pub(super) fn live_bytes(&self) -> i64 {
+    pub(super) fn live_bytes(&self) -> Bytes {
         self.live_bytes
     }
 
@@ -180,13 +180,13 @@ impl<'a> Case<'a> {
     }
 
     /// Requested bytes of the live allocations of a category.
-    pub(super) fn bytes_of(&self, category: Category) -> i64 {
-        self.of_category(category).map_or(0, |of| of.bytes)
+    pub(super) fn bytes_of(&self, category: Category) -> Bytes {
+        self.of_category(category).map_or(Bytes::ZERO, |of| of.bytes)
     }
 
     /// Requested bytes of the live allocations of a category which is only inferred.
-    pub(super) fn inferred_bytes_of(&self, category: Category) -> i64 {
-        self.of_category(category).map_or(0, |of| of.inferred_bytes)
+    pub(super) fn inferred_bytes_of(&self, category: Category) -> Bytes {
+        self.of_category(category).map_or(Bytes::ZERO, |of| of.inferred_bytes)
     }
 
     fn of_category(&self, category: Category) -> Option<&CategoryBytes> {
@@ -194,10 +194,10 @@ impl<'a> Case<'a> {
     }
 
     /// Requested bytes of the allocations whose categories are only inferred.
-    pub(super) fn inferred_bytes<'b>(&self, allocations: impl IntoIterator<Item = &'b Allocation>) -> i64 {
+    pub(super) fn inferred_bytes<'b>(&self, allocations: impl IntoIterator<Item = &'b Allocation>) -> Bytes {
         let categories = &self.attribution.categories;
         let inferred = allocations.into_iter().filter(|a| categories.basis(a.id) == Basis::Inferred);
-        inferred.map(|a| a.size).saturating_sum()
+        inferred.map(|a| a.size).sum::<Bytes>()
     }
 
     /// The blocks that the program has given back and that wait for a stream.
@@ -219,14 +219,14 @@ impl<'a> Case<'a> {
 
     /// Live bytes of parameters, optimizer state and gradients, which a model in training takes whatever the batch. No
     /// more gradients than parameters count: the others are on their way through the graph.
-    pub(super) fn fixed_bytes(&self) -> i64 {
+    pub(super) fn fixed_bytes(&self) -> Bytes {
         let parameters = self.bytes_of(Category::Parameter);
         let gradients = self.bytes_of(Category::Gradient).min(parameters);
-        parameters.saturating_add(gradients).saturating_add(self.bytes_of(Category::OptimizerState))
+        (parameters + gradients) + self.bytes_of(Category::OptimizerState)
     }
 
     /// The severity of a finding that could save some bytes: a warning if that would have prevented the OOM.
-    pub(super) fn severity_of(&self, saving: i64) -> Severity {
+    pub(super) fn severity_of(&self, saving: Bytes) -> Severity {
         let is_enough = self.shortage.as_ref().is_some_and(|shortage| shortage.is_covered_by(saving));
         if is_enough { Severity::Warning } else { Severity::Info }
     }

@@ -4,7 +4,7 @@ use super::CodeSites;
 use crate::finding::{CodeRow, CodeTree, Role, StackBytes};
 use foldhash::HashSet;
 use oomscope_analysis::FrameKey;
-use oomscope_model::SaturatingSum as _;
+use oomscope_model::Bytes;
 use oomscope_program::share::{SAME, TRACE};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ const MAX_LINES: usize = 100;
 /// A line with everything below it that may get a row.
 #[derive(Debug)]
 struct Node {
-    bytes: i64,
+    bytes: Bytes,
     count: usize,
     children: BTreeMap<Line, Self>,
 }
@@ -40,13 +40,13 @@ type Below<'a> = (&'a StackBytes, &'a [Line]);
 impl Node {
     /// A node without those below it.
     fn bare(stacks: &[Below<'_>]) -> Self {
-        let bytes = stacks.iter().map(|(row, _)| row.bytes).saturating_sum();
+        let bytes = stacks.iter().map(|(row, _)| row.bytes).sum::<Bytes>();
         Self { bytes, count: stacks.iter().map(|(row, _)| row.count).sum(), children: BTreeMap::new() }
     }
 
     /// A node with those below it. What is below a branch that is a trace of `all` bytes gets no row, and no nodes: thousands of
     /// long stacks may differ in their outermost line.
-    fn of(stacks: &[Below<'_>], all: i64) -> Self {
+    fn of(stacks: &[Below<'_>], all: Bytes) -> Self {
         let mut node = Self::bare(stacks);
         let mut branches: BTreeMap<Line, Vec<Below<'_>>> = BTreeMap::new();
         for &(row, path) in stacks {
@@ -63,7 +63,7 @@ impl Node {
     }
 
     /// Whether a child of so many bytes has all but a few.
-    fn is_nearly(&self, bytes: i64) -> bool {
+    fn is_nearly(&self, bytes: Bytes) -> bool {
         SAME.is_reached(bytes, self.bytes)
     }
 
@@ -76,7 +76,7 @@ impl Node {
     }
 
     /// Collect the bytes of all branches below, without the lines that are joined with the one above them.
-    fn branch_sizes(&self, sizes: &mut Vec<i64>) {
+    fn branch_sizes(&self, sizes: &mut Vec<Bytes>) {
         for child in self.children.values() {
             sizes.push(child.bytes);
             let mut node = child;
@@ -101,7 +101,7 @@ pub(crate) fn own_tree(
     role: Role,
     stacks: &[StackBytes],
 ) -> CodeTree {
-    let all_bytes = stacks.iter().map(|row| row.bytes).saturating_sum();
+    let all_bytes = stacks.iter().map(|row| row.bytes).sum::<Bytes>();
     let paths: Vec<Vec<Line>> = stacks.iter().map(|row| path(code, row)).collect();
     let below: Vec<Below<'_>> = stacks.iter().zip(paths.iter().map(Vec::as_slice)).collect();
     let root = Node::of(&below, all_bytes);
@@ -109,7 +109,7 @@ pub(crate) fn own_tree(
     root.branch_sizes(&mut branches);
     branches.sort_unstable_by_key(|&bytes| Reverse(bytes));
     // A branch is never larger than the one that it is in, so the largest ones make a tree.
-    let smallest = branches.get(MAX_ROWS - 1).copied().unwrap_or(0);
+    let smallest = branches.get(MAX_ROWS - 1).copied().unwrap_or(Bytes::ZERO);
     let mut rows = Vec::new();
     Writer { code, role, smallest, all_bytes, rows: &mut rows }.branches(&root, 0);
     CodeTree { title, bytes: root.bytes, rows }
@@ -137,21 +137,21 @@ fn path(code: &CodeSites<'_>, row: &StackBytes) -> Vec<Line> {
 }
 
 /// Bytes of several branches.
-fn sum(branches: &[(Line, &Node)]) -> i64 {
-    branches.iter().map(|(_, child)| child.bytes).saturating_sum()
+fn sum(branches: &[(Line, &Node)]) -> Bytes {
+    branches.iter().map(|(_, child)| child.bytes).sum::<Bytes>()
 }
 
 struct Writer<'a> {
     code: &'a CodeSites<'a>,
     role: Role,
     /// The bytes of the smallest branch that gets a row of its own.
-    smallest: i64,
-    all_bytes: i64,
+    smallest: Bytes,
+    all_bytes: Bytes,
     rows: &'a mut Vec<CodeRow>,
 }
 
 impl Writer<'_> {
-    fn has_row(&self, bytes: i64) -> bool {
+    fn has_row(&self, bytes: Bytes) -> bool {
         self.smallest <= bytes && TRACE.is_reached(bytes, self.all_bytes)
     }
 
@@ -214,7 +214,7 @@ mod tests {
     /// The rows as text: depth, lines, bytes.
     fn rows(tree: &CodeTree) -> Vec<(usize, String, i64)> {
         let text = |row: &CodeRow| row.lines.iter().map(|site| site.place()).collect::<Vec<_>>().join(" > ");
-        tree.rows.iter().map(|row| (row.depth, text(row), row.bytes)).collect()
+        tree.rows.iter().map(|row| (row.depth, text(row), row.bytes.0)).collect()
     }
 
     #[test]

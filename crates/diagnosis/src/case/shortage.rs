@@ -3,7 +3,7 @@
 use super::where_free::{FreePiece, is_other_stream};
 use oomscope_analysis::segment_state::{Basis, OtherHoles, RequestFit, SegmentIndex, SegmentState};
 use oomscope_model::allocator_sizes::{mapped_size, segment_size};
-use oomscope_model::{OomEvent, Recording, SaturatingSum as _};
+use oomscope_model::{Bytes, OomEvent, Recording};
 use oomscope_simulator::{ExpandableSegments, Settings};
 
 /// The memory that there was, and that was needed, when a request failed.
@@ -14,21 +14,21 @@ pub(crate) struct Shortage {
     /// The OOM.
     pub(crate) oom: OomEvent,
     /// Bytes of the segment, or of the pages of an expandable one, that the driver would have been asked for.
-    pub(crate) needed_bytes: i64,
+    pub(crate) needed_bytes: Bytes,
     /// Whether they are pages of expandable segments.
     pub(crate) maps_pages: bool,
     /// Reserved from the driver.
-    pub(crate) reserved_bytes: i64,
+    pub(crate) reserved_bytes: Bytes,
     /// In blocks that are in use or wait for a stream, with rounding.
-    pub(crate) active_bytes: i64,
+    pub(crate) active_bytes: Bytes,
     /// In blocks that wait for a stream, with rounding.
-    pub(crate) awaiting_bytes: i64,
+    pub(crate) awaiting_bytes: Bytes,
     /// Reserved and in no block.
-    pub(crate) hole_bytes: i64,
+    pub(crate) hole_bytes: Bytes,
     /// Free memory of other pools, or of the other size class.
-    pub(crate) other_pool_bytes: i64,
+    pub(crate) other_pool_bytes: Bytes,
     /// Free memory of its own pool that is of other streams.
-    pub(crate) other_stream_bytes: i64,
+    pub(crate) other_stream_bytes: Bytes,
     /// The holes that the request could use.
     pub(crate) fit: RequestFit,
     /// Free memory that had room for it.
@@ -50,7 +50,7 @@ impl Shortage {
         let total = &state.total;
         let settings = Settings::in_effect(recording);
         let expands = ExpandableSegments::of(recording) == ExpandableSegments::InEffect;
-        let shared_segment = i64::try_from(settings.large_segment_bytes).unwrap_or(i64::MAX);
+        let shared_segment = Bytes::of_size(settings.large_segment_bytes);
         let fit = state.fit(index, recording, &oom);
         let needed_bytes = if expands {
             mapped_size(oom.requested, fit.extensible_bytes, shared_segment)
@@ -59,7 +59,7 @@ impl Shortage {
         };
         let sum = |is_counted: &dyn Fn(&OtherHoles) -> bool| {
             let counted = fit.others.iter().filter(|other| is_counted(other));
-            counted.map(|other| other.bytes).saturating_sum()
+            counted.map(|other| other.bytes).sum::<Bytes>()
         };
         Self {
             oom,
@@ -79,13 +79,13 @@ impl Shortage {
     }
 
     /// Bytes that the device had left, where they were recorded.
-    pub(crate) fn free_bytes(&self) -> Option<i64> {
+    pub(crate) fn free_bytes(&self) -> Option<Bytes> {
         self.oom.device_free.filter(|&free| 0 <= free)
     }
 
     /// Bytes that the allocator could have had on the device: those that it had, and those that were left.
-    pub(crate) fn available_bytes(&self) -> Option<i64> {
-        self.free_bytes().map(|free| free.saturating_add(self.reserved_bytes))
+    pub(crate) fn available_bytes(&self) -> Option<Bytes> {
+        self.free_bytes().map(|free| free + self.reserved_bytes)
     }
 
     /// Whether the device had enough left, so that something else refused.
@@ -94,17 +94,17 @@ impl Shortage {
     }
 
     /// Bytes that the device lacked for the segment.
-    pub(crate) fn missing_bytes(&self) -> Option<i64> {
-        self.free_bytes().map(|free| self.needed_bytes.saturating_sub(free).max(0))
+    pub(crate) fn missing_bytes(&self) -> Option<Bytes> {
+        self.free_bytes().map(|free| (self.needed_bytes - free).or_zero())
     }
 
     /// Whether the request would have been met with `bytes` less in use.
-    pub(crate) fn is_covered_by(&self, bytes: i64) -> bool {
+    pub(crate) fn is_covered_by(&self, bytes: Bytes) -> bool {
         self.lacking_bytes().is_some_and(|lacking| 0 < lacking && lacking <= bytes)
     }
 
     /// Bytes that the device lacked for the segment or, where a limit refused it, that were in use beyond the limit.
-    pub(crate) fn lacking_bytes(&self) -> Option<i64> {
+    pub(crate) fn lacking_bytes(&self) -> Option<Bytes> {
         if self.is_refused_by_limit() { self.excess_bytes() } else { self.missing_bytes() }
     }
 
@@ -117,7 +117,7 @@ impl Shortage {
             FreePiece::Late { .. } | FreePiece::Kept { .. } => true,
             FreePiece::OtherPool(other) | FreePiece::OtherStream(other) => {
                 self.fit.requested_bytes <= other.largest_bytes
-                    || (excess <= 0 && 0 < excess.saturating_add(self.fit.other_bytes))
+                    || (excess <= 0 && 0 < excess + self.fit.other_bytes)
             }
         };
         self.free_piece.clone().filter(is_decisive)
@@ -125,9 +125,9 @@ impl Shortage {
 
     /// Bytes in use that were too many for the request to fit if there were no holes; negative if it would have fitted.
     /// Where a limit refused the request, the reserved bytes count as all that was allowed.
-    pub(crate) fn excess_bytes(&self) -> Option<i64> {
+    pub(crate) fn excess_bytes(&self) -> Option<Bytes> {
         let available =
             if self.is_refused_by_limit() { self.reserved_bytes } else { self.available_bytes()? };
-        Some(self.active_bytes.saturating_add(self.oom.requested).saturating_sub(available))
+        Some((self.active_bytes + self.oom.requested) - available)
     }
 }

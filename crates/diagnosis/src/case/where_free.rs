@@ -4,18 +4,18 @@
 use super::code_sites::by_stack;
 use crate::finding::StackBytes;
 use oomscope_analysis::segment_state::{OtherHoles, Part, RequestFit, SegmentState};
-use oomscope_model::{Action, EventIx, Moment, PoolKey, Timeline};
+use oomscope_model::{Action, Bytes, EventIx, Moment, PoolKey, Timeline};
 use std::collections::BTreeSet;
 
 /// Free memory that had room for a request which failed, by the first rule that kept the request from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FreePiece {
     /// Of its own pool and stream, but it became free only while the request was failing. With the stacks that the memory is of.
-    Late { bytes: i64, stacks: Vec<StackBytes> },
+    Late { bytes: Bytes, stacks: Vec<StackBytes> },
     /// Of its own pool and stream; nothing in the file says why it was not used.
-    Unused { bytes: i64 },
+    Unused { bytes: Bytes },
     /// Of its own pool and stream, but `max_split_size_mb` keeps it for larger requests.
-    Kept { bytes: i64 },
+    Kept { bytes: Bytes },
     /// Of another pool, or the other size class.
     OtherPool(OtherHoles),
     /// Of its own pool, but of another stream.

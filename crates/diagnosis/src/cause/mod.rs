@@ -20,6 +20,7 @@ use super::findings::FindingId;
 use super::growing_tensors::GrowingTensors;
 use super::retained::Retained;
 use super::sentence::say;
+use oomscope_model::Bytes;
 use oomscope_program::share::share;
 use outside::outside;
 
@@ -143,15 +144,15 @@ fn requested(shortage: &Shortage) -> Figure {
 fn without_memory(
     case: &Case<'_>,
     shortage: &Shortage,
-    excess: i64,
-    [failed, growing]: [Option<i64>; 2],
+    excess: Bytes,
+    [failed, growing]: [Option<Bytes>; 2],
     retained: Option<&Retained>,
-) -> (Vec<Answered>, Vec<(i64, Cause)>) {
-    let enough = |bytes: i64| Some(bytes).filter(|&bytes| shortage.is_covered_by(bytes));
+) -> (Vec<Answered>, Vec<(Bytes, Cause)>) {
+    let enough = |bytes: Bytes| Some(bytes).filter(|&bytes| shortage.is_covered_by(bytes));
     let outside = outside(case, shortage);
     let leads = |retained: &&Retained| !other_than_retained::comes_first(case, shortage, retained);
     let held = retained.filter(leads);
-    let of = |bytes: Option<i64>, cause: Cause| Some((enough(bytes?)?, cause));
+    let of = |bytes: Option<Bytes>, cause: Cause| Some((enough(bytes?)?, cause));
     let questions = [
         (
             "Would it have been met if free memory were in one piece?",
@@ -160,27 +161,27 @@ fn without_memory(
         ),
         (
             "Would it have been met if nothing else used the device?",
-            outside.map_or(0, |outside| outside.bytes),
+            outside.map_or(Bytes::ZERO, |outside| outside.bytes),
             outside.and_then(|outside| of(Some(outside.bytes), Cause::Outside(outside))),
         ),
         (
             "Would it have been met without what attempts that failed before left?",
-            failed.unwrap_or(0),
+            failed.unwrap_or(Bytes::ZERO),
             of(failed, Cause::FailedAttempts),
         ),
         (
             "Would it have been met without what earlier iterations left?",
-            retained.map_or(0, |retained| retained.bytes),
+            retained.map_or(Bytes::ZERO, |retained| retained.bytes),
             of(held.map(|retained| retained.bytes), Cause::Retained),
         ),
         (
             "Would it have been met if no tensor grew from iteration to iteration?",
-            growing.unwrap_or(0),
+            growing.unwrap_or(Bytes::ZERO),
             of(growing, Cause::GrowingTensors),
         ),
     ];
     let missing = figure::bytes(shortage.lacking_bytes().unwrap_or(excess));
-    let answered = |&(asks, bytes, ref answer): &(&'static str, i64, Option<(i64, Cause)>)| Answered {
+    let answered = |&(asks, bytes, ref answer): &(&'static str, Bytes, Option<(Bytes, Cause)>)| Answered {
         asks,
         figures: say!("{}, and {} were missing", figure::bytes(bytes), missing),
         is_yes: answer.is_some(),
@@ -191,7 +192,7 @@ fn without_memory(
 
 /// The bytes of all holes, if in one piece they would have been enough, and with expandable segments they would have been in
 /// one piece, as far as that can be simulated.
-fn in_pieces(case: &Case<'_>, shortage: &Shortage, excess: i64) -> Option<(i64, Cause)> {
+fn in_pieces(case: &Case<'_>, shortage: &Shortage, excess: Bytes) -> Option<(Bytes, Cause)> {
     let is_much = HOLES_SHARE <= share(shortage.hole_bytes, shortage.reserved_bytes);
     let has_piece = matches!(shortage.free_piece, Some(FreePiece::Unused { .. }));
     if 0 < excess || !is_much || has_piece {
@@ -205,5 +206,5 @@ fn in_pieces(case: &Case<'_>, shortage: &Shortage, excess: i64) -> Option<(i64, 
 /// Whether two requests of this size are more than PyTorch could have: what one computes often needs a second of its size.
 fn is_out_of_proportion(shortage: &Shortage) -> bool {
     let available = shortage.available_bytes().unwrap_or(shortage.reserved_bytes);
-    available.saturating_sub(shortage.oom.requested) <= shortage.oom.requested
+    available - shortage.oom.requested <= shortage.oom.requested
 }

@@ -4,7 +4,7 @@ use crate::case::{Case, Shortage};
 use crate::finding::StackBytes;
 use crate::retained::Retained;
 use oomscope_analysis::Category;
-use oomscope_model::{AllocId, Allocation, Moment, SaturatingSum as _, StackId};
+use oomscope_model::{AllocId, Allocation, Bytes, Moment, StackId};
 use oomscope_program::numbers::MANY;
 use std::collections::BTreeSet;
 
@@ -54,13 +54,13 @@ fn is_surpassed(case: &Case<'_>, shortage: &Shortage, retained: &Retained) -> bo
     let iterations = &case.phases().iterations;
     // One earlier iteration, which warms up, does not show how much memory one needs.
     let Some(at) = iterations.index_at(case.moment).filter(|&at| 1 < at) else { return false };
-    let rise = |peak: i64, start: i64| peak.saturating_sub(start);
+    let rise = |peak: Bytes, start: Bytes| peak - start;
     let earlier = iterations.list.iter().take(at).map(|one| rise(one.peak_bytes, one.start_bytes)).max();
     let Some((this, earlier)) = iterations.list.get(at).zip(earlier) else { return false };
     let is_new = |&&id: &&AllocId| Moment(this.start.0) < case.recording.lifetimes.start(id);
     let new = retained.allocations.iter().filter(is_new);
-    let new = new.map(|&id| case.recording.size(id)).saturating_sum();
+    let new = new.map(|&id| case.recording.size(id)).sum::<Bytes>();
     let now = rise(case.recording.active.at(case.moment), this.start_bytes);
-    let needs = now.saturating_add(shortage.oom.requested).saturating_sub(new);
-    retained.bytes < needs.saturating_sub(earlier)
+    let needs = (now + shortage.oom.requested) - new;
+    retained.bytes < needs - earlier
 }

@@ -10,7 +10,7 @@ use crate::inferred::amount;
 use crate::sentence::say;
 use foldhash::HashSet;
 use oomscope_analysis::{Category, Phase};
-use oomscope_model::{AllocId, Allocation, SaturatingSum as _, StackId};
+use oomscope_model::{AllocId, Allocation, Bytes, StackId};
 use oomscope_program::share::MUCH;
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
@@ -20,7 +20,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let awaiting = case.awaiting();
     let in_use = assessment.in_use(Category::Activation).into_iter();
     let live: Vec<&Allocation> = in_use.filter(|a| !awaiting.contains(&a.id)).collect();
-    let bytes = live.iter().map(|a| a.size).saturating_sum();
+    let bytes = live.iter().map(|a| a.size).sum::<Bytes>();
     if !MUCH.is_reached(bytes, case.live_bytes()) || !waits_for_backward(case) {
         return Vec::new();
     }
@@ -37,7 +37,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         "They are kept from the forward pass for the backward pass and grow with the batch and the sequence.",
     );
     let waiting = case.live_of(Category::Activation).filter(|a| awaiting.contains(&a.id));
-    let waiting = waiting.map(|a| a.size).saturating_sum();
+    let waiting = waiting.map(|a| a.size).sum::<Bytes>();
     if 0 < waiting {
         finding.explain(say!(
             "{} more were given back and wait for a stream: they are not counted here.",
@@ -52,8 +52,8 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     finding.evidence.sites = sites.iter().take(10).cloned().collect();
     finding.evidence.stacks = stacks.into_iter().take(MAX_STACKS).collect();
     let is_checkpointed = |a: &&&Allocation| case.code.is_below(a.stack, |code| code.checkpoints());
-    let checkpointed = live.iter().filter(is_checkpointed).map(|a| a.size).saturating_sum();
-    let rest = bytes.saturating_sub(checkpointed);
+    let checkpointed = live.iter().filter(is_checkpointed).map(|a| a.size).sum::<Bytes>();
+    let rest = bytes - checkpointed;
     if 0 < checkpointed {
         finding.explain(say!("{} of them were made in parts that checkpointing computes again: only their inputs, and what is being worked on, are kept.", figure::bytes(checkpointed).of(bytes)));
     }
@@ -101,7 +101,7 @@ fn attention<'a>(case: &Case<'_>, live: &[&'a Allocation]) -> Option<Vec<&'a All
     MUCH.is_reached(sum(&held), sum(live)).then_some(held)
 }
 
-fn written_out(case: &Case<'_>, scores: &[&Allocation], activations: i64) -> Finding {
+fn written_out(case: &Case<'_>, scores: &[&Allocation], activations: Bytes) -> Finding {
     let held = sum(scores);
     let title = say!(
         "Scores of attention that is written out hold {} of the activations",

@@ -9,7 +9,7 @@ use crate::findings::FindingId;
 use crate::inferred::amount;
 use crate::sentence::{Sentence, say};
 use oomscope_analysis::Category;
-use oomscope_model::SaturatingSum as _;
+use oomscope_model::Bytes;
 use oomscope_program::share::{NEARLY_ALL, SAME};
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
@@ -34,14 +34,14 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 }
 
 /// Compare gradients and optimizer state, which are multiples of the parameters, with these.
-fn against_parameters(case: &Case<'_>, finding: &mut Finding, total: i64) {
+fn against_parameters(case: &Case<'_>, finding: &mut Finding, total: Bytes) {
     let parameters = case.bytes_of(Category::Parameter);
     if parameters <= 0 {
         return;
     }
     finding.explain(say!("{} of parameters and buffers are {} numbers of 32 bits, or {} of 16 bits; the recording does not tell which.", figure::bytes(parameters).of(total), figure::count(parameters / 4), figure::count(parameters / 2)));
     let states = case.bytes_of(Category::OptimizerState);
-    let times = states as f64 / parameters as f64;
+    let times = states.as_f64() / parameters.as_f64();
     if MOST_STATE_TIMES < times && 0 < case.inferred_bytes_of(Category::OptimizerState) {
         return;
     }
@@ -60,9 +60,9 @@ fn against_parameters(case: &Case<'_>, finding: &mut Finding, total: i64) {
 }
 
 /// The optimizer that keeps so many bytes beside parameters, if all of them are trained.
-fn kept_as(states: i64, parameters: i64) -> &'static str {
+fn kept_as(states: Bytes, parameters: Bytes) -> &'static str {
     let is = |times: i64| {
-        let wanted = parameters.saturating_mul(times);
+        let wanted = parameters * times;
         SAME.is_reached(states.min(wanted), states.max(wanted))
     };
     if is(1) {
@@ -77,7 +77,7 @@ fn kept_as(states: i64, parameters: i64) -> &'static str {
 }
 
 /// The bytes that a model in training takes by this formula, and the rest.
-fn rest(case: &Case<'_>, parameters: i64, states: i64) -> Sentence {
+fn rest(case: &Case<'_>, parameters: Bytes, states: Bytes) -> Sentence {
     let fixed = case.fixed_bytes();
     let parts = match Parts::of(case).sentence() {
         Some(parts) => say!("{}.", parts),
@@ -86,7 +86,7 @@ fn rest(case: &Case<'_>, parameters: i64, states: i64) -> Sentence {
     if states == 0 && case.bytes_of(Category::Gradient) == 0 {
         return parts;
     }
-    let whole = parameters.saturating_mul(2).saturating_add(states);
+    let whole = (parameters * 2) + states;
     let with = if states == 0 { "" } else { " and this state" };
     let in_use = if fixed == whole {
         "all of it is in use".into()
@@ -98,10 +98,10 @@ fn rest(case: &Case<'_>, parameters: i64, states: i64) -> Sentence {
 
 /// Bytes of the gradients that the backward pass at the moment has made. Those of earlier ones are finished and wait for a
 /// step.
-fn gradients_of_this_backward(case: &Case<'_>) -> i64 {
-    let Some(start) = case.phases().backward_at(case.moment) else { return 0 };
+fn gradients_of_this_backward(case: &Case<'_>) -> Bytes {
+    let Some(start) = case.phases().backward_at(case.moment) else { return Bytes::ZERO };
     let new = case.live_of(Category::Gradient).filter(|a| Some(start) <= a.alloc_event());
-    new.map(|a| a.size).saturating_sum()
+    new.map(|a| a.size).sum::<Bytes>()
 }
 
 /// The keys of a category's bytes, and of those that are only inferred.

@@ -6,7 +6,7 @@ use crate::figure;
 use crate::finding::{Finding, Role, Severity};
 use crate::findings::FindingId;
 use crate::sentence::{Sentence, say};
-use oomscope_model::{Action, EventIx, SaturatingSum as _};
+use oomscope_model::{Action, Bytes, EventIx};
 use oomscope_program::numbers::{MANY, SEVERAL};
 
 /// Bursts that a finding lists, at most.
@@ -27,7 +27,7 @@ enum Why {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Burst {
     first: EventIx,
-    bytes: i64,
+    bytes: Bytes,
     why: Why,
 }
 
@@ -46,12 +46,12 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 fn bursts(case: &Case<'_>) -> Vec<Burst> {
     let events = &case.recording.events;
     let mut bursts: Vec<Burst> = Vec::new();
-    let mut open: Option<(EventIx, i64)> = None;
+    let mut open: Option<(EventIx, Bytes)> = None;
     for ix in events.indices().take(case.moment.index()) {
         match events.action(ix) {
             Action::SegmentFree | Action::SegmentUnmap => {
-                let (first, bytes) = open.unwrap_or((ix, 0));
-                open = Some((first, bytes.saturating_add(events.size(ix).max(0))));
+                let (first, bytes) = open.unwrap_or((ix, Bytes::ZERO));
+                open = Some((first, bytes + events.size(ix).or_zero()));
             }
             // A request that empties the cache completes frees on its way.
             Action::FreeCompleted if open.is_some() => {}
@@ -73,7 +73,7 @@ fn bursts(case: &Case<'_>) -> Vec<Burst> {
 /// Add the figures, lines and events of bursts.
 fn evidence(case: &Case<'_>, finding: &mut Finding, bursts: &[Burst]) {
     let events = &case.recording.events;
-    let bytes = bursts.iter().map(|burst| burst.bytes).saturating_sum();
+    let bytes = bursts.iter().map(|burst| burst.bytes).sum::<Bytes>();
     let stacks = by_stack(bursts.iter().map(|burst| (events.stack(burst.first), burst.bytes)));
     let evidence = &mut finding.evidence;
     evidence.count("bursts", "times", bursts.len());

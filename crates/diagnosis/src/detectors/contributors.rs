@@ -6,7 +6,7 @@ use crate::figure;
 use crate::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::findings::FindingId;
 use crate::sentence::{name, say};
-use oomscope_model::{Allocation, SaturatingSum as _};
+use oomscope_model::{Allocation, Bytes};
 use oomscope_program::share::NOTABLE;
 
 /// Lines of code and allocations that are named, at most.
@@ -18,13 +18,13 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 }
 
 fn holders(case: &Case<'_>) -> Option<Finding> {
-    let total = case.live.iter().map(|a| a.size).saturating_sum();
+    let total = case.live.iter().map(|a| a.size).sum::<Bytes>();
     let stacks = case.live_stacks();
     let sites = case.code.sites(&stacks, Role::Live);
     let first = sites.first().filter(|site| 0 < site.bytes)?;
     let place = first.place();
     let unnamed = stacks.iter().filter(|row| case.code.lines(row.stack).is_empty());
-    let unnamed = unnamed.map(|row| row.bytes).saturating_sum();
+    let unnamed = unnamed.map(|row| row.bytes).sum::<Bytes>();
     let part = |bytes| {
         say!(
             "{} of {} in use ({})",
@@ -67,8 +67,8 @@ fn holders(case: &Case<'_>) -> Option<Finding> {
 fn rise(case: &Case<'_>) -> Option<Finding> {
     let start = case.iteration_start()?;
     let added: Vec<&Allocation> = case.live.iter().filter(|a| Some(start) <= a.alloc_event()).collect();
-    let bytes = added.iter().map(|a| a.size).saturating_sum();
-    let before = case.live_bytes().saturating_sub(bytes);
+    let bytes = added.iter().map(|a| a.size).sum::<Bytes>();
+    let before = case.live_bytes() - bytes;
     if bytes <= 0 || !NOTABLE.is_reached(before, case.live_bytes()) {
         return None;
     }

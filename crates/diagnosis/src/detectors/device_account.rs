@@ -8,16 +8,16 @@ use crate::findings::FindingId;
 use crate::oom_message::OomMessage;
 use crate::sentence::{Sentence, say};
 use crate::words::Words;
-use oomscope_model::SaturatingSum as _;
+use oomscope_model::Bytes;
 
 /// The device's memory, each byte once.
 struct Account {
-    capacity: i64,
-    others: i64,
+    capacity: Bytes,
+    others: Bytes,
     /// Held by nobody that the driver names.
-    rest: i64,
+    rest: Bytes,
     /// The parts that are there, with the key and the label of each.
-    parts: Vec<(&'static str, &'static str, i64)>,
+    parts: Vec<(&'static str, &'static str, Bytes)>,
 }
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
@@ -37,12 +37,12 @@ impl Account {
         let (capacity, free) = message.capacity_bytes.zip(message.free_bytes)?;
         // That is exact, from the recording. The rest of the process is its context and its libraries.
         let reserved = shortage.reserved_bytes;
-        let process = message.process_bytes.map_or(0, |bytes| bytes.saturating_sub(reserved).max(0));
+        let process = message.process_bytes.map_or(Bytes::ZERO, |bytes| (bytes - reserved).or_zero());
         let others = message.other_bytes;
-        let known = [reserved, process, others, free].into_iter().saturating_sum();
-        let rest = capacity.saturating_sub(known);
+        let known = [reserved, process, others, free].into_iter().sum::<Bytes>();
+        let rest = capacity - known;
         // Differences within the rounding of the text are none.
-        let rest = if message.agrees(rest, 0) { 0 } else { rest.max(0) };
+        let rest = if message.agrees(rest, Bytes::ZERO) { Bytes::ZERO } else { rest.or_zero() };
         let mut parts = vec![
             ("account_pytorch_bytes", "reserved by PyTorch", reserved),
             ("account_process_bytes", "of this process outside of PyTorch", process),

@@ -9,7 +9,7 @@ use crate::findings::FindingId;
 use crate::inferred::amount;
 use crate::sentence::say;
 use oomscope_analysis::{Category, FrameKey, ModelCall, Phase, Phases};
-use oomscope_model::{AllocId, Allocation, EventIx, Moment, SaturatingSum as _};
+use oomscope_model::{AllocId, Allocation, Bytes, EventIx, Moment};
 use oomscope_program::numbers::MANY;
 use oomscope_program::share::{MUCH, WORTH};
 use std::collections::BTreeSet;
@@ -74,7 +74,7 @@ fn evaluation(case: &Case<'_>) -> Option<Finding> {
     let stacks = case.stacks_of(made);
     let lines: BTreeSet<FrameKey> =
         stacks.iter().filter_map(|row| case.code.own_path(row.stack).first().copied()).collect();
-    let bytes = stacks.iter().map(|row| row.bytes).saturating_sum();
+    let bytes = stacks.iter().map(|row| row.bytes).sum::<Bytes>();
     let peak = timeline.active.peak().1;
     if lines.len() < MANY || !WORTH.is_reached(bytes, peak) {
         return None;
@@ -111,7 +111,7 @@ fn resident(case: &Case<'_>) -> Option<Finding> {
     };
     let of = |category| case.live_of(category).filter(|a| is_older(a.id)).collect::<Vec<_>>();
     let (activations, gradients) = (of(Category::Activation), of(Category::Gradient));
-    let bytes = sum(&activations).saturating_add(sum(&gradients));
+    let bytes = sum(&activations) + sum(&gradients);
     if !WORTH.is_reached(bytes, case.live_bytes()) {
         return None;
     }

@@ -6,19 +6,19 @@ use crate::figure;
 use crate::finding::{Finding, Severity};
 use crate::findings::FindingId;
 use crate::sentence::say;
-use oomscope_model::Moment;
+use oomscope_model::{Bytes, Moment};
 use oomscope_program::numbers::SEVERAL;
 use oomscope_program::share::NOTABLE;
 
 /// The moment at which an iteration uses most, and the bytes that are reserved and not in use then.
-type Gap = (Moment, i64);
+type Gap = (Moment, Bytes);
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
     let gaps: Vec<Gap> = gaps(case);
     // The first iteration warms up, so the second is compared.
     let (Some(&first), Some(&last)) = (gaps.get(1), gaps.last()) else { return Vec::new() };
-    let grown = last.1.saturating_sub(first.1);
+    let grown = last.1 - first.1;
     let reserved = case.recording.reserved.at(last.0);
     if gaps.len() <= SEVERAL || !NOTABLE.is_reached(grown, reserved) {
         return Vec::new();
@@ -46,7 +46,7 @@ fn gaps(case: &Case<'_>) -> Vec<Gap> {
     let over = list.iter().take_while(|iteration| iteration.peak <= case.moment);
     over.map(|iteration| {
         let reserved = case.recording.reserved.at(iteration.peak);
-        (iteration.peak, reserved.saturating_sub(iteration.peak_bytes))
+        (iteration.peak, reserved - iteration.peak_bytes)
     })
     .collect()
 }

@@ -5,10 +5,10 @@ use crate::figure;
 use crate::finding::{Finding, Severity};
 use crate::findings::FindingId;
 use crate::sentence::say;
-use oomscope_model::DeviceId;
+use oomscope_model::{Bytes, DeviceId};
 
 /// Bytes below which pinned memory is not worth a finding: every data loader takes some.
-const MIN_BYTES: i64 = 1 << 30;
+const MIN_BYTES: Bytes = Bytes(1 << 30);
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;

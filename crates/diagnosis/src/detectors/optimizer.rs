@@ -9,6 +9,7 @@ use crate::findings::FindingId;
 use crate::inferred::amount;
 use crate::sentence::say;
 use oomscope_analysis::{Category, Phase};
+use oomscope_model::Bytes;
 use oomscope_program::share::{NOTABLE, share};
 use oomscope_program::{AdamStep, OptimizerFacts};
 
@@ -20,7 +21,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     [state(assessment), temporaries(assessment)].into_iter().flatten().collect()
 }
 
-fn is_worth(case: &Case<'_>, bytes: i64) -> bool {
+fn is_worth(case: &Case<'_>, bytes: Bytes) -> bool {
     NOTABLE.is_reached(bytes, case.live_bytes())
 }
 
@@ -43,7 +44,7 @@ fn state(assessment: &Assessment<'_>) -> Option<Finding> {
     if !is_usual && 0 < inferred {
         return None;
     }
-    let saved = if is_usual { bytes / 4 * 3 } else { 0 };
+    let saved = if is_usual { bytes / 4 * 3 } else { Bytes::ZERO };
     let mut finding = Finding::new(FindingId::OptimizerState, case.severity_of(saved), title);
     finding.evidence.part("optimizer_state_bytes", "optimizer state", bytes, case.live_bytes());
     finding.evidence.part("parameter_bytes", "parameters", parameters, case.live_bytes());

@@ -9,7 +9,7 @@ use crate::findings::FindingId;
 use crate::sentence::say;
 use foldhash::HashMap;
 use oomscope_analysis::{Category, FrameKey, Phase};
-use oomscope_model::{Allocation, EventIx, Moment, SaturatingSum as _, StackId};
+use oomscope_model::{Allocation, Bytes, EventIx, Moment, StackId};
 use oomscope_program::share::WORTH;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const IDLE_FACTOR: usize = 2;
 struct State<'a> {
     blocks: Vec<&'a Allocation>,
     /// Number of blocks by the line of the optimizer that made them, and by size.
-    by_line: BTreeMap<(FrameKey, i64), i64>,
+    by_line: BTreeMap<(FrameKey, Bytes), i64>,
 }
 
 impl<'a> State<'a> {
@@ -31,8 +31,8 @@ impl<'a> State<'a> {
     }
 
     /// For how many parameters of each size there is state: every line of an optimizer makes one block for each.
-    fn covered(&self) -> BTreeMap<i64, i64> {
-        let mut covered: BTreeMap<i64, i64> = BTreeMap::new();
+    fn covered(&self) -> BTreeMap<Bytes, i64> {
+        let mut covered: BTreeMap<Bytes, i64> = BTreeMap::new();
         for (&(_, size), &count) in &self.by_line {
             let most = covered.entry(size).or_default();
             *most = count.max(*most);
@@ -166,24 +166,24 @@ fn steps(case: &Case<'_>) -> HashMap<Vec<FrameKey>, Vec<EventIx>> {
 fn several(case: &Case<'_>, states: &BTreeMap<Vec<FrameKey>, State<'_>>) -> Option<Finding> {
     let parameters = case.sizes(case.live_of(Category::Parameter));
     let states = by_step(case, states);
-    let mut covered: BTreeMap<i64, i64> = BTreeMap::new();
+    let mut covered: BTreeMap<Bytes, i64> = BTreeMap::new();
     for (size, count) in states.iter().flat_map(State::covered) {
         *covered.entry(size).or_default() += count;
     }
-    let is_surplus = |size: i64| {
+    let is_surplus = |size: Bytes| {
         let has = i64::from(parameters.count(size.unsigned_abs()));
         0 < has && has < covered.get(&size).copied().unwrap_or(0)
     };
     let doubled = |state: &State<'_>| {
         let blocks = state.blocks.iter().filter(|a| is_surplus(a.size));
-        blocks.map(|a| a.size).saturating_sum()
+        blocks.map(|a| a.size).sum::<Bytes>()
     };
     // Of the optimizers that share parameters, one is needed.
-    let mut shared: Vec<(i64, &State<'_>)> =
+    let mut shared: Vec<(Bytes, &State<'_>)> =
         states.iter().map(|state| (doubled(state), state)).filter(|&(bytes, _)| 0 < bytes).collect();
     shared.sort_by_key(|&(bytes, _)| bytes);
     shared.pop()?;
-    let bytes = shared.iter().map(|&(bytes, _)| bytes).saturating_sum();
+    let bytes = shared.iter().map(|&(bytes, _)| bytes).sum::<Bytes>();
     if !WORTH.is_reached(bytes, case.live_bytes()) || shared.is_empty() {
         return None;
     }

@@ -6,7 +6,7 @@ use crate::figure;
 use crate::finding::{Finding, Severity};
 use crate::findings::FindingId;
 use crate::sentence::{Sentence, name, say};
-use oomscope_model::{DeviceId, Moment, OomEvent, SaturatingSum as _, Timeline};
+use oomscope_model::{Bytes, DeviceId, Moment, OomEvent, Timeline};
 use oomscope_program::share::MOST;
 use oomscope_units::capitalised;
 
@@ -16,8 +16,8 @@ const MAX_LISTED: usize = 8;
 /// Another device at the time of the failure.
 struct Other<'a> {
     timeline: &'a Timeline,
-    active_bytes: i64,
-    reserved_bytes: i64,
+    active_bytes: Bytes,
+    reserved_bytes: Bytes,
     /// Whether a request has failed there as well by then.
     has_failed: bool,
 }
@@ -35,7 +35,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let evidence = &mut finding.evidence;
     evidence.count("other_devices", "other devices", others.len());
     evidence.bytes("least_active_bytes", "in use on the one with least", least.active_bytes);
-    let most = others.iter().map(|other| other.active_bytes).max().unwrap_or(0);
+    let most = others.iter().map(|other| other.active_bytes).max().unwrap_or(Bytes::ZERO);
     evidence.bytes("most_active_bytes", "in use on the one with most", most);
     if !MOST.is_reached(least.active_bytes, shortage.active_bytes) {
         finding.advise("Spread the memory more evenly: move layers or batches to the emptier device (device_map, pipeline or tensor parallelism, FSDP), and check that nothing lands on this one by default (set_device, map_location).");
@@ -78,7 +78,7 @@ fn title(others: &[Other<'_>], case: &Case<'_>) -> Sentence {
             this
         );
     }
-    let together = others.iter().map(|other| other.active_bytes).saturating_sum();
+    let together = others.iter().map(|other| other.active_bytes).sum::<Bytes>();
     say!(
         "{} other devices had {} in use together when {} ran out of memory",
         figure::count(others.len()),
@@ -89,7 +89,7 @@ fn title(others: &[Other<'_>], case: &Case<'_>) -> Sentence {
 
 fn sentence(other: &Other<'_>, shortage: &Shortage) -> Sentence {
     // The devices of a machine are mostly alike, but no file says so.
-    let left = shortage.available_bytes().map(|had| had.saturating_sub(other.reserved_bytes));
+    let left = shortage.available_bytes().map(|had| had - other.reserved_bytes);
     let left = left.filter(|&left| 0 < left && !other.has_failed);
     let left =
         left.map(|left| say!("; if it is as large as this one, about {} were left", figure::bytes(left)));

@@ -2,7 +2,7 @@
 
 use crate::case::{Case, by_stack};
 use crate::finding::{Finding, MAX_STACKS, Role};
-use oomscope_model::{Allocation, SaturatingSum as _};
+use oomscope_model::{Allocation, Bytes};
 use std::cmp::Reverse;
 
 /// Lines that a finding names.
@@ -20,6 +20,6 @@ pub(super) fn places(finding: &mut Finding, case: &Case<'_>, live: &[&Allocation
 }
 
 /// Requested bytes of some allocations.
-pub(super) fn sum(live: &[&Allocation]) -> i64 {
-    live.iter().map(|a| a.size).saturating_sum()
+pub(super) fn sum(live: &[&Allocation]) -> Bytes {
+    live.iter().map(|a| a.size).sum::<Bytes>()
 }

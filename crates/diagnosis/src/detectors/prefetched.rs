@@ -8,7 +8,7 @@ use crate::finding::Finding;
 use crate::findings::FindingId;
 use crate::sentence::say;
 use oomscope_analysis::{Category, FrameKey};
-use oomscope_model::{Allocation, SaturatingSum as _, StackId};
+use oomscope_model::{Allocation, Bytes, StackId};
 use oomscope_program::numbers::MANY;
 use oomscope_program::share::MUCH;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let kept = case.live.iter().filter(|a| MAY_BE_INPUTS.contains(&case.category(a.id)));
-    if !MUCH.is_reached(kept.map(|a| a.size).saturating_sum(), case.live_bytes()) {
+    if !MUCH.is_reached(kept.map(|a| a.size).sum::<Bytes>(), case.live_bytes()) {
         return Vec::new();
     }
     let lines = input_lines(case);
@@ -38,7 +38,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         }
         _ => false,
     };
-    let mut by_stack: BTreeMap<(StackId, i64), Vec<&Allocation>> = BTreeMap::new();
+    let mut by_stack: BTreeMap<(StackId, Bytes), Vec<&Allocation>> = BTreeMap::new();
     for a in case.live.iter().filter(is_input) {
         by_stack.entry((a.stack, a.size)).or_default().push(a);
     }

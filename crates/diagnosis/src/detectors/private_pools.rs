@@ -6,14 +6,14 @@ use crate::finding::{Finding, Role};
 use crate::findings::FindingId;
 use crate::sentence::say;
 use oomscope_analysis::segment_state::Group;
-use oomscope_model::{PoolKey, SaturatingSum as _};
+use oomscope_model::{Bytes, PoolKey};
 use std::collections::BTreeMap;
 
 /// The reserved and the free bytes of a pool.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
-    reserved: i64,
-    free: i64,
+    reserved: Bytes,
+    free: Bytes,
 }
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
@@ -24,11 +24,11 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     for group in state.groups.iter().filter(private) {
         let Some(key) = group.key.pool else { continue };
         let held = pools.entry(key).or_default();
-        held.reserved = held.reserved.saturating_add(group.figures.reserved_bytes);
-        held.free = held.free.saturating_add(group.figures.hole_bytes);
+        held.reserved += group.figures.reserved_bytes;
+        held.free += group.figures.hole_bytes;
     }
-    let reserved = pools.values().map(|held| held.reserved).saturating_sum();
-    let free = pools.values().map(|held| held.free).saturating_sum();
+    let reserved = pools.values().map(|held| held.reserved).sum::<Bytes>();
+    let free = pools.values().map(|held| held.free).sum::<Bytes>();
     if reserved <= 0 {
         return Vec::new();
     }

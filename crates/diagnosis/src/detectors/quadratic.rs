@@ -9,7 +9,7 @@ use crate::findings::FindingId;
 use crate::sentence::say;
 use foldhash::HashMap;
 use oomscope_analysis::{Category, Iteration};
-use oomscope_model::{Allocation, Moment, SaturatingSum as _, StackId};
+use oomscope_model::{Allocation, Bytes, Moment, StackId};
 use oomscope_program::share::MUCH;
 use std::collections::BTreeMap;
 
@@ -27,8 +27,8 @@ const MAX_LENGTHS: usize = 16;
 
 /// The largest allocation of each stack in one iteration, and the bytes of its inputs.
 struct Lengths {
-    input: i64,
-    largest: HashMap<StackId, i64>,
+    input: Bytes,
+    largest: HashMap<StackId, Bytes>,
 }
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
@@ -42,7 +42,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let Some(other) = lengths.values().filter(is_other).max_by_key(|other| other.input) else {
         return Vec::new();
     };
-    let squares = |size: i64, stack: StackId| {
+    let squares = |size: Bytes, stack: StackId| {
         exponent(now, other, size, stack).is_some_and(|exponent| (SQUARE[0]..=SQUARE[1]).contains(&exponent))
     };
     let is_square = |a: &&Allocation| {
@@ -54,17 +54,17 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         if stack != StackId::EMPTY && squares(shortage.oom.requested, stack) {
             shortage.oom.requested
         } else {
-            0
+            Bytes::ZERO
         }
     });
-    let bytes = sum(&live).saturating_add(failed.unwrap_or(0));
+    let bytes = sum(&live) + failed.unwrap_or(Bytes::ZERO);
     if !MUCH.is_reached(bytes, case.live_bytes()) {
         return Vec::new();
     }
     vec![described(case, &live, bytes, now, other)]
 }
 
-fn described(case: &Case<'_>, live: &[&Allocation], bytes: i64, now: &Lengths, other: &Lengths) -> Finding {
+fn described(case: &Case<'_>, live: &[&Allocation], bytes: Bytes, now: &Lengths, other: &Lengths) -> Finding {
     let title = say!("{} grow with the square of the length of the inputs", figure::bytes(bytes));
     // Half of the length needs a quarter.
     let saved = bytes / 4 * 3;
@@ -90,12 +90,12 @@ fn described(case: &Case<'_>, live: &[&Allocation], bytes: i64, now: &Lengths, o
     finding
 }
 
-fn ratio(a: i64, b: i64) -> f64 {
-    a as f64 / b.max(1) as f64
+fn ratio(a: Bytes, b: Bytes) -> f64 {
+    a.as_f64() / b.max(Bytes(1)).as_f64()
 }
 
 /// The exponent by which a stack's largest allocation grows with the inputs, from another iteration to this one.
-fn exponent(now: &Lengths, other: &Lengths, size: i64, stack: StackId) -> Option<f64> {
+fn exponent(now: &Lengths, other: &Lengths, size: Bytes, stack: StackId) -> Option<f64> {
     let then = other.largest.get(&stack).copied().filter(|&then| 0 < then)?;
     Some(ratio(size, then).ln() / ratio(now.input, other.input).ln())
 }
@@ -103,7 +103,7 @@ fn exponent(now: &Lengths, other: &Lengths, size: i64, stack: StackId) -> Option
 /// The iterations with inputs of different sizes: the one at the moment and the latest others.
 fn lengths(case: &Case<'_>, current: usize) -> BTreeMap<usize, Lengths> {
     let iterations = &case.phases().iterations.list;
-    let mut chosen: BTreeMap<usize, i64> = BTreeMap::new();
+    let mut chosen: BTreeMap<usize, Bytes> = BTreeMap::new();
     for (index, iteration) in iterations.iter().enumerate().take(current + 1).rev().take(MAX_LOOKED_AT) {
         let input = inputs(case, iteration);
         if 0 < input && !chosen.values().any(|&known| known == input) {
@@ -116,21 +116,21 @@ fn lengths(case: &Case<'_>, current: usize) -> BTreeMap<usize, Lengths> {
     if chosen.len() < 2 {
         return BTreeMap::new();
     }
-    let of = |(index, input): (usize, i64)| {
+    let of = |(index, input): (usize, Bytes)| {
         Some((index, Lengths { input, largest: largest(case, iterations.get(index)?) }))
     };
     chosen.into_iter().filter_map(of).collect()
 }
 
 /// Bytes of the inputs that an iteration made.
-fn inputs(case: &Case<'_>, iteration: &Iteration) -> i64 {
+fn inputs(case: &Case<'_>, iteration: &Iteration) -> Bytes {
     let ids = case.recording.lifetimes.started_between(Moment(iteration.start.0), end(case, iteration));
     let ids = ids.filter(|&id| case.category(id) == Category::Input);
-    ids.map(|id| case.recording.size(id)).saturating_sum()
+    ids.map(|id| case.recording.size(id)).sum::<Bytes>()
 }
 
-fn largest(case: &Case<'_>, iteration: &Iteration) -> HashMap<StackId, i64> {
-    let mut largest: HashMap<StackId, i64> = HashMap::default();
+fn largest(case: &Case<'_>, iteration: &Iteration) -> HashMap<StackId, Bytes> {
+    let mut largest: HashMap<StackId, Bytes> = HashMap::default();
     let ids = case.recording.lifetimes.started_between(Moment(iteration.start.0), end(case, iteration));
     // Workspaces of libraries have the stacks of the operations that use them.
     for id in ids.filter(|&id| case.category(id) == Category::Activation) {

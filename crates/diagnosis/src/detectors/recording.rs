@@ -6,7 +6,7 @@ use crate::figure;
 use crate::finding::{Finding, Severity};
 use crate::findings::FindingId;
 use crate::sentence::{Sentence, say};
-use oomscope_model::{Action, Anchor, Moment, SaturatingSum as _, StackId};
+use oomscope_model::{Action, Anchor, Bytes, Moment, StackId};
 use oomscope_program::share::WORTH;
 
 const RECORD: &str = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)";
@@ -155,7 +155,7 @@ fn no_stacks(case: &Case<'_>) -> Option<Gap> {
         });
     }
     let without = || case.live.iter().filter(|a| a.stack == StackId::EMPTY);
-    let bytes = without().map(|a| a.size).saturating_sum();
+    let bytes = without().map(|a| a.size).sum::<Bytes>();
     let total = case.live_bytes();
     if !WORTH.is_reached(bytes, total) {
         return None;

@@ -24,8 +24,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let mut finding = Finding::new(FindingId::MemoryGrowth, Severity::Info, title);
     retained::describe(&mut finding, case, retained);
     let available = case.shortage.as_ref().and_then(Shortage::available_bytes);
-    if let Some(room) =
-        available.or(case.device_memory).map(|most| most.saturating_sub(case.state.total.reserved_bytes))
+    if let Some(room) = available.or(case.device_memory).map(|most| most - case.state.total.reserved_bytes)
         && let Some(more) = room.checked_div(retained.per_repetition_bytes)
     {
         finding.explain(match more {

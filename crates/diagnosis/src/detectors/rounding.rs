@@ -7,7 +7,7 @@ use crate::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::findings::FindingId;
 use crate::sentence::say;
 use oomscope_analysis::segment_state::{MAX_SLACK_BYTES, Part};
-use oomscope_model::{AllocId, DeviceId, PoolKey};
+use oomscope_model::{AllocId, Bytes, DeviceId, PoolKey};
 use oomscope_program::share::{MOST, NOTABLE};
 use std::cmp::Reverse;
 
@@ -25,8 +25,8 @@ const ADVICE_OF_HOST: &str =
 #[derive(Debug, Clone, Copy, Default)]
 struct Whole {
     blocks: usize,
-    bytes: i64,
-    requested: i64,
+    bytes: Bytes,
+    requested: Bytes,
 }
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
@@ -38,28 +38,27 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     }
     let whole = whole_blocks(case);
     let is_host = case.recording.device == DeviceId::HOST;
-    let (title, reason, advice) =
-        if !is_host && MOST.is_reached(whole.bytes.saturating_sub(whole.requested), bytes) {
-            (
-                say!(
-                    "{} lie idle in blocks that were not split ({} of what is in use, with rounding)",
-                    figure::bytes(bytes).of(total.active_rounded_bytes()),
-                    figure::share(bytes, total.active_rounded_bytes())
-                ),
-                None,
-                "Make the pool without no_split, or allocate one large tensor in it and use parts of that.",
-            )
-        } else {
-            (
-                say!(
-                    "{} in use are rounding ({})",
-                    figure::bytes(bytes).of(total.active_rounded_bytes()),
-                    figure::share(bytes, total.active_rounded_bytes())
-                ),
-                Some(if is_host { OF_HOST } else { OF_DEVICE }),
-                if is_host { ADVICE_OF_HOST } else { ADVICE_OF_DEVICE },
-            )
-        };
+    let (title, reason, advice) = if !is_host && MOST.is_reached(whole.bytes - whole.requested, bytes) {
+        (
+            say!(
+                "{} lie idle in blocks that were not split ({} of what is in use, with rounding)",
+                figure::bytes(bytes).of(total.active_rounded_bytes()),
+                figure::share(bytes, total.active_rounded_bytes())
+            ),
+            None,
+            "Make the pool without no_split, or allocate one large tensor in it and use parts of that.",
+        )
+    } else {
+        (
+            say!(
+                "{} in use are rounding ({})",
+                figure::bytes(bytes).of(total.active_rounded_bytes()),
+                figure::share(bytes, total.active_rounded_bytes())
+            ),
+            Some(if is_host { OF_HOST } else { OF_DEVICE }),
+            if is_host { ADVICE_OF_HOST } else { ADVICE_OF_DEVICE },
+        )
+    };
     let mut finding = Finding::new(FindingId::Rounding, Severity::Info, title);
     if 0 < whole.blocks {
         finding.explain(say!(
@@ -92,15 +91,15 @@ fn whole_blocks(case: &Case<'_>) -> Whole {
     let parts = rows.flat_map(|row| state.parts_of(row)).filter(|part| MAX_SLACK_BYTES < part.rounding());
     parts.fold(Whole::default(), |whole, part| Whole {
         blocks: whole.blocks + 1,
-        bytes: whole.bytes.saturating_add(part.size),
-        requested: whole.requested.saturating_add(part.requested),
+        bytes: whole.bytes + part.size,
+        requested: whole.requested + part.requested,
     })
 }
 
 /// Name the lines and blocks with most rounding.
 fn name_wasteful(finding: &mut Finding, case: &Case<'_>) {
     let wasted = |part: &Part| Some((part.content.allocation()?, part.rounding()));
-    let mut blocks: Vec<(AllocId, i64)> = case.state.parts.iter().filter_map(wasted).collect();
+    let mut blocks: Vec<(AllocId, Bytes)> = case.state.parts.iter().filter_map(wasted).collect();
     blocks.retain(|&(_, bytes)| 0 < bytes);
     blocks.sort_unstable_by_key(|&(id, bytes)| (Reverse(bytes), id));
     let stacks = by_stack(blocks.iter().map(|&(id, bytes)| (case.recording.stack(id), bytes)));

@@ -2,6 +2,7 @@
 
 use super::job::{Job, JobDevice};
 use super::summary::{DeviceSummary, FailureSummary};
+use oomscope_model::Bytes;
 
 /// The request that failed first.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +21,7 @@ pub enum Standing {
     /// It had reserved these bytes.
     Reserved {
         /// Reserved bytes.
-        bytes: i64,
+        bytes: Bytes,
     },
     /// Its recording does not reach to that time, or has no times.
     Unknown,

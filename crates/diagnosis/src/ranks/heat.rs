@@ -1,6 +1,7 @@
 //! The course of all ranks: their peaks in columns that mean the same for each.
 
 use super::job::{Job, JobDevice};
+use oomscope_model::Bytes;
 
 /// The meaning of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,9 +20,9 @@ pub struct Heat {
     /// The meaning of columns.
     pub axis: HeatAxis,
     /// For each row its columns: most active bytes, or `None` where it recorded nothing.
-    pub rows: Vec<Vec<Option<i64>>>,
+    pub rows: Vec<Vec<Option<Bytes>>>,
     /// The largest of all.
-    pub most_bytes: i64,
+    pub most_bytes: Bytes,
 }
 
 /// The peaks of all rows of a job over time, in at most some columns.
@@ -35,11 +36,11 @@ pub fn heat(job: &Job, columns: usize) -> Heat {
         None if has_iterations => last_iterations(rows, columns),
         None => (HeatAxis::Events, rows.iter().map(|row| some(&row.device.slices, columns)).collect()),
     };
-    let most_bytes = cells.iter().flatten().flatten().copied().max().unwrap_or(0);
+    let most_bytes = cells.iter().flatten().flatten().copied().max().unwrap_or(Bytes::ZERO);
     Heat { axis, rows: cells, most_bytes }
 }
 
-type Cells = Vec<Vec<Option<i64>>>;
+type Cells = Vec<Vec<Option<Bytes>>>;
 
 /// Columns by the numbers of iterations; `None` if one is not known.
 fn numbered(rows: &[JobDevice<'_>], columns: usize) -> Option<(HeatAxis, Cells)> {
@@ -74,7 +75,7 @@ fn last_iterations(rows: &[JobDevice<'_>], columns: usize) -> (HeatAxis, Cells) 
 }
 
 /// Put a value into the column of a place among some.
-fn raise(cells: &mut [Option<i64>], place: usize, of: usize, bytes: i64) {
+fn raise(cells: &mut [Option<Bytes>], place: usize, of: usize, bytes: Bytes) {
     let at = place * cells.len() / of.max(1);
     if let Some(cell) = cells.get_mut(at) {
         *cell = Some(cell.map_or(bytes, |known| known.max(bytes)));
@@ -82,7 +83,7 @@ fn raise(cells: &mut [Option<i64>], place: usize, of: usize, bytes: i64) {
 }
 
 /// The maxima of at most some columns.
-fn some(values: &[i64], columns: usize) -> Vec<Option<i64>> {
+fn some(values: &[Bytes], columns: usize) -> Vec<Option<Bytes>> {
     let mut cells = vec![None; columns.min(values.len())];
     for (at, &value) in values.iter().enumerate() {
         raise(&mut cells, at, values.len(), value);

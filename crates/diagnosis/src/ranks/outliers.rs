@@ -1,6 +1,7 @@
 //! Outliers from the others, and the lines of code that make the difference.
 
 use super::job::{Job, JobDevice};
+use oomscope_model::Bytes;
 use std::collections::BTreeMap;
 
 /// A row is an outlier if it is farther from the median than this many times the median absolute deviation.
@@ -20,7 +21,7 @@ pub struct Outlier<'a> {
     /// The row that it is compared with.
     pub median: JobDevice<'a>,
     /// How many bytes its active peak has more than that of the median.
-    pub difference_bytes: i64,
+    pub difference_bytes: Bytes,
     /// The lines whose bytes at the peaks differ, the largest difference first. They add up to the difference.
     pub lines: Vec<LineChange>,
 }
@@ -31,15 +32,15 @@ pub struct LineChange {
     /// The line with its function.
     pub line: String,
     /// Its bytes at the peak of the row.
-    pub bytes: i64,
+    pub bytes: Bytes,
     /// Its bytes at the peak of the median.
-    pub median_bytes: i64,
+    pub median_bytes: Bytes,
 }
 
 impl LineChange {
     /// How many bytes more the row has than the median.
-    pub fn difference_bytes(&self) -> i64 {
-        self.bytes.saturating_sub(self.median_bytes)
+    pub fn difference_bytes(&self) -> Bytes {
+        self.bytes - self.median_bytes
     }
 }
 
@@ -48,11 +49,11 @@ pub fn outliers(job: &Job) -> Vec<Outlier<'_>> {
     let rows = job.rows();
     let Some(median) = job.median().filter(|_| MIN_ROWS <= rows.len()) else { return Vec::new() };
     let peak = |row: &JobDevice<'_>| row.device.peak.active_bytes;
-    let distance = |row: &JobDevice<'_>| peak(row).saturating_sub(peak(&median)).saturating_abs();
-    let mut distances: Vec<i64> = rows.iter().map(distance).collect();
+    let distance = |row: &JobDevice<'_>| (peak(row) - peak(&median)).abs();
+    let mut distances: Vec<Bytes> = rows.iter().map(distance).collect();
     distances.sort_unstable();
-    let usual = distances.get((distances.len() - 1) / 2).copied().unwrap_or(0);
-    let least = usual.saturating_mul(MEDIAN_DEVIATIONS).max(peak(&median) / PART_OF_MEDIAN);
+    let usual = distances.get((distances.len() - 1) / 2).copied().unwrap_or(Bytes::ZERO);
+    let least = (usual * MEDIAN_DEVIATIONS).max(peak(&median) / PART_OF_MEDIAN);
     let mut found: Vec<JobDevice<'_>> = rows.iter().filter(|row| least < distance(row)).copied().collect();
     found.sort_by_key(|row| std::cmp::Reverse(distance(row)));
     found
@@ -60,7 +61,7 @@ pub fn outliers(job: &Job) -> Vec<Outlier<'_>> {
         .map(|row| Outlier {
             row,
             median,
-            difference_bytes: peak(&row).saturating_sub(peak(&median)),
+            difference_bytes: peak(&row) - peak(&median),
             lines: changes(row, median),
         })
         .collect()
@@ -68,19 +69,19 @@ pub fn outliers(job: &Job) -> Vec<Outlier<'_>> {
 
 /// The lines whose bytes at the peaks differ.
 fn changes(row: JobDevice<'_>, median: JobDevice<'_>) -> Vec<LineChange> {
-    let mut by_line: BTreeMap<&str, [i64; 2]> = BTreeMap::new();
+    let mut by_line: BTreeMap<&str, [Bytes; 2]> = BTreeMap::new();
     for (side, of) in [row, median].into_iter().enumerate() {
         for line in &of.device.peak.lines {
             by_line.entry(&line.line).or_default()[side] = line.bytes;
         }
     }
-    let change = |(line, [bytes, median_bytes]): (&str, [i64; 2])| LineChange {
+    let change = |(line, [bytes, median_bytes]): (&str, [Bytes; 2])| LineChange {
         line: line.to_owned(),
         bytes,
         median_bytes,
     };
     let mut changes: Vec<LineChange> = by_line.into_iter().map(change).collect();
     changes.retain(|change| change.difference_bytes() != 0);
-    changes.sort_by_key(|change| std::cmp::Reverse(change.difference_bytes().saturating_abs()));
+    changes.sort_by_key(|change| std::cmp::Reverse(change.difference_bytes().abs()));
     changes
 }

@@ -5,7 +5,7 @@ use oomscope_analysis::{
     Attribution, CategoryBytes, Facts, Phases, Position, SiteLabels, UserRules, capacity, iteration_table,
     live_at, sites,
 };
-use oomscope_model::{DeviceId, DeviceTrust, Moment, Recording, Snapshot, Timeline};
+use oomscope_model::{Bytes, DeviceId, DeviceTrust, Moment, Recording, Snapshot, Timeline};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ pub struct DeviceSummary {
     /// Most active memory.
     pub peak: PeakSummary,
     /// Most reserved bytes.
-    pub peak_reserved_bytes: i64,
+    pub peak_reserved_bytes: Bytes,
     /// The last failed request, if one failed.
     pub failure: Option<FailureSummary>,
     /// Bytes that could be reserved on the device, where an OOM says so.
-    pub capacity_bytes: Option<i64>,
+    pub capacity_bytes: Option<Bytes>,
     /// The title of the verdict.
     pub verdict: String,
     /// The severity of the verdict.
@@ -37,10 +37,10 @@ pub struct DeviceSummary {
     /// The peaks of the iterations, in order.
     pub iterations: Vec<IterationPeak>,
     /// Most active bytes in equal parts of the recording's events; at least one.
-    pub slices: Vec<i64>,
+    pub slices: Vec<Bytes>,
     /// Reserved bytes after each change, with its time in microseconds since 1970. Empty without times, and where there
     /// are more changes than are kept.
-    pub reserved: Vec<(i64, i64)>,
+    pub reserved: Vec<(i64, Bytes)>,
     /// First and last recorded time, in microseconds since 1970.
     pub time_us: Option<[i64; 2]>,
     /// True if only a part of the file could be read.
@@ -55,7 +55,7 @@ pub struct PeakSummary {
     /// The moment of the peak.
     pub moment: Moment,
     /// Active bytes then.
-    pub active_bytes: i64,
+    pub active_bytes: Bytes,
     /// The phase and iteration of the program.
     pub position: Position,
     /// What the memory is for, most bytes first.
@@ -70,7 +70,7 @@ pub struct LineBytes {
     /// The line with its function, as `train.py:55 forward`.
     pub line: String,
     /// Requested bytes.
-    pub bytes: i64,
+    pub bytes: Bytes,
     /// Number of blocks.
     pub blocks: usize,
 }
@@ -81,13 +81,13 @@ pub struct FailureSummary {
     /// The moment after it.
     pub moment: Moment,
     /// Bytes that were requested.
-    pub requested_bytes: i64,
+    pub requested_bytes: Bytes,
     /// Its time in microseconds since 1970.
     pub time_us: Option<i64>,
     /// Active and reserved bytes then.
-    pub active_bytes: i64,
+    pub active_bytes: Bytes,
     /// Reserved bytes then.
-    pub reserved_bytes: i64,
+    pub reserved_bytes: Bytes,
 }
 
 /// The peak of an iteration.
@@ -96,7 +96,7 @@ pub struct IterationPeak {
     /// Its number from 0; `None` where the recording starts too late to know.
     pub number: Option<u32>,
     /// Most active bytes in it.
-    pub active_bytes: i64,
+    pub active_bytes: Bytes,
 }
 
 /// Every device of a file, by device.
@@ -147,10 +147,10 @@ fn peak(recording: &Recording, attribution: &Attribution) -> PeakSummary {
 /// The lines of code that allocated what is live at a moment.
 fn lines(recording: &Recording, moment: Moment) -> Vec<LineBytes> {
     let labels = SiteLabels::new(recording.snapshot());
-    let mut by_line: BTreeMap<&str, (i64, usize)> = BTreeMap::new();
+    let mut by_line: BTreeMap<&str, (Bytes, usize)> = BTreeMap::new();
     for site in sites(&live_at(recording, moment)) {
         let (bytes, blocks) = by_line.entry(labels.label(site.stack)).or_default();
-        *bytes = bytes.saturating_add(site.bytes);
+        *bytes += site.bytes;
         *blocks += site.count;
     }
     let mut lines: Vec<LineBytes> = by_line
@@ -179,16 +179,18 @@ fn iterations(timeline: &Timeline, phases: &Phases) -> Vec<IterationPeak> {
 }
 
 /// The exact maximum of each of at most [`SLICES`] parts of a recording.
-fn slices(timeline: &Timeline) -> Vec<i64> {
+fn slices(timeline: &Timeline) -> Vec<Bytes> {
     let moments = timeline.active.len();
     let count = moments.clamp(1, SLICES);
     let start = |slice: usize| slice * moments / count;
-    let peak = |slice| timeline.active.peak_in(start(slice)..start(slice + 1)).map_or(0, |(_, bytes)| bytes);
+    let peak = |slice| {
+        timeline.active.peak_in(start(slice)..start(slice + 1)).map_or(Bytes::ZERO, |(_, bytes)| bytes)
+    };
     (0..count).map(peak).collect()
 }
 
 /// Reserved bytes by time.
-fn reserved(timeline: &Timeline) -> Vec<(i64, i64)> {
+fn reserved(timeline: &Timeline) -> Vec<(i64, Bytes)> {
     let (steps, Some(first_us)) = (timeline.reserved.steps(), timeline.times.first_us()) else {
         return Vec::new();
     };

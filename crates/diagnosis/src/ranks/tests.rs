@@ -3,15 +3,17 @@
 use super::*;
 use crate::Severity;
 use oomscope_analysis::{Phase, Position};
-use oomscope_model::{DeviceId, Moment};
+use oomscope_model::{Bytes, DeviceId, Moment};
 use proptest::prelude::*;
 
 const GIB: i64 = 1 << 30;
 
 /// A rank with a peak, made up of lines.
 fn rank(rank: u32, lines: &[(&str, i64)]) -> FileSummary {
-    let lines: Vec<LineBytes> =
-        lines.iter().map(|&(line, bytes)| LineBytes { line: line.to_owned(), bytes, blocks: 1 }).collect();
+    let lines: Vec<LineBytes> = lines
+        .iter()
+        .map(|&(line, bytes)| LineBytes { line: line.to_owned(), bytes: Bytes(bytes), blocks: 1 })
+        .collect();
     let active_bytes = lines.iter().map(|line| line.bytes).sum();
     let device = DeviceSummary {
         device: DeviceId(0),
@@ -36,7 +38,7 @@ fn rank(rank: u32, lines: &[(&str, i64)]) -> FileSummary {
         severity: Severity::Info,
         iterations: Vec::new(),
         slices: vec![active_bytes],
-        reserved: vec![(0, 0), (10, active_bytes)],
+        reserved: vec![(0, Bytes::ZERO), (10, active_bytes)],
         time_us: Some([0, 100]),
         is_damaged: false,
         trust: oomscope_model::DeviceTrust::KNOWN,
@@ -54,13 +56,13 @@ fn with(mut file: FileSummary, change: impl FnOnce(&mut DeviceSummary)) -> FileS
 
 fn fails(file: FileSummary, time_us: Option<i64>) -> FileSummary {
     with(file, |device| {
-        device.capacity_bytes = Some(8 * GIB);
+        device.capacity_bytes = Some(Bytes(8 * GIB));
         device.failure = Some(FailureSummary {
             moment: Moment(100),
-            requested_bytes: GIB,
+            requested_bytes: Bytes(GIB),
             time_us,
-            active_bytes: 7 * GIB,
-            reserved_bytes: 7 * GIB,
+            active_bytes: Bytes(7 * GIB),
+            reserved_bytes: Bytes(7 * GIB),
         });
     })
 }
@@ -104,7 +106,7 @@ fn the_lines_of_an_outlier_add_up_to_the_difference() {
     let found = &outliers(&job)[0];
     assert_eq!((found.row.file.rank, found.median.file.rank), (Some(1), Some(2)));
     let lines: Vec<(&str, i64)> =
-        found.lines.iter().map(|change| (change.line.as_str(), change.difference_bytes())).collect();
+        found.lines.iter().map(|change| (change.line.as_str(), change.difference_bytes().0)).collect();
     assert_eq!(lines, [("a.py:1 f", 2 * GIB), ("c.py:3 h", GIB), ("b.py:2 g", -GIB / 2)]);
     assert_eq!(lines.iter().map(|line| line.1).sum::<i64>(), found.difference_bytes);
 }
@@ -122,7 +124,7 @@ fn the_first_failure_is_that_of_the_clock_and_others_are_known_while_they_record
     let first = first_failure(&job).expect("two fail");
     assert_eq!(first.row.file.rank, Some(1));
     let standings: Vec<Standing> = first.others.iter().map(|(_, standing)| *standing).collect();
-    let reserved = Standing::Reserved { bytes: 2 * GIB };
+    let reserved = Standing::Reserved { bytes: Bytes(2 * GIB) };
     assert_eq!(standings, [reserved, reserved, Standing::Unknown, Standing::Unknown]);
     assert!(first_failure(&Job::new(vec![rank(0, &line)])).is_none());
     let timeless = Job::new(vec![fails(rank(0, &line), None), rank(1, &line)]);
@@ -130,7 +132,10 @@ fn the_first_failure_is_that_of_the_clock_and_others_are_known_while_they_record
 }
 
 fn peaks(numbers: &[(Option<u32>, i64)]) -> Vec<IterationPeak> {
-    numbers.iter().map(|&(number, active_bytes)| IterationPeak { number, active_bytes }).collect()
+    numbers
+        .iter()
+        .map(|&(number, active_bytes)| IterationPeak { number, active_bytes: Bytes(active_bytes) })
+        .collect()
 }
 
 #[test]
@@ -141,32 +146,39 @@ fn columns_are_iterations_by_number_else_from_the_last_else_events() {
     let numbered = Job::new(vec![of(0, &[(Some(3), 5), (Some(4), 7)]), of(1, &[(Some(4), 9), (Some(5), 1)])]);
     let found = heat(&numbered, 100);
     assert_eq!(found.axis, HeatAxis::Iterations([3, 5]));
-    assert_eq!(found.rows, [vec![Some(5), Some(7), None], vec![None, Some(9), Some(1)]]);
+    assert_eq!(
+        found.rows,
+        [vec![Some(Bytes(5)), Some(Bytes(7)), None], vec![None, Some(Bytes(9)), Some(Bytes(1))]]
+    );
     assert_eq!(found.most_bytes, 9);
     // Fewer columns than iterations: each has the most of its iterations.
-    assert_eq!(heat(&numbered, 1).rows, [[Some(7)], [Some(9)]]);
+    assert_eq!(heat(&numbered, 1).rows, [[Some(Bytes(7))], [Some(Bytes(9))]]);
 
     let mixed = Job::new(vec![of(0, &[(None, 5), (None, 7)]), of(1, &[(Some(9), 2)])]);
     let found = heat(&mixed, 100);
     assert_eq!(found.axis, HeatAxis::LastIterations(2));
-    assert_eq!(found.rows, [vec![Some(5), Some(7)], vec![None, Some(2)]]);
+    assert_eq!(found.rows, [vec![Some(Bytes(5)), Some(Bytes(7))], vec![None, Some(Bytes(2))]]);
 
     let without = Job::new(vec![of(0, &[(None, 5)]), rank(1, &[("a.py:1 f", 3)])]);
     assert_eq!(heat(&without, 100).axis, HeatAxis::Events);
-    assert_eq!(heat(&without, 100).rows[1], [Some(3)]);
-    assert_eq!(heat(&Job::new(Vec::new()), 10).rows, Vec::<Vec<Option<i64>>>::new());
+    assert_eq!(heat(&without, 100).rows[1], [Some(Bytes(3))]);
+    assert_eq!(heat(&Job::new(Vec::new()), 10).rows, Vec::<Vec<Option<Bytes>>>::new());
 }
 
 #[test]
 fn recordings_of_one_gpu_add_up_while_all_record() {
+    let reserved = |changes: &[(i64, i64)]| changes.iter().map(|&(at, bytes)| (at, Bytes(bytes))).collect();
     let of = |changes: &[(i64, i64)], time_us| {
-        with(rank(0, &[]), |device| (device.reserved, device.time_us) = (changes.to_vec(), Some(time_us)))
+        with(rank(0, &[]), |device| (device.reserved, device.time_us) = (reserved(changes), Some(time_us)))
     };
     let job =
         Job::new(vec![of(&[(0, 9), (10, 4), (20, 1)], [0, 40]), of(&[(5, 2), (10, 6), (50, 99)], [5, 60])]);
     let found = together(&job.rows()).expect("they overlap");
     // From 5 to 40; both change at 10, and only the state after both counts.
-    assert_eq!(found, Together { time_us: 5, bytes: 11, shares: vec![9, 2], within_us: [5, 40] });
+    assert_eq!(
+        found,
+        Together { time_us: 5, bytes: Bytes(11), shares: vec![Bytes(9), Bytes(2)], within_us: [5, 40] }
+    );
     let scattered = Job::new(vec![of(&[(0, 9)], [0, 4]), of(&[(5, 2)], [5, 60])]);
     assert_eq!(together(&scattered.rows()), None);
     assert_eq!(together(&[]), None);
@@ -185,17 +197,17 @@ proptest! {
                 // A recording knows its state from its start.
                 device.reserved = std::iter::once((from, 50)).chain(
                     changes.into_iter().filter(|change| (from..=to).contains(&change.0)),
-                ).collect();
+                ).map(|(at, bytes)| (at, Bytes(bytes))).collect();
                 device.time_us = Some([from, to]);
             })
         };
         let job = Job::new(vec![of(first, spans.0), of(second, spans.1)]);
         let rows = job.rows();
         let state = |row: &JobDevice<'_>, at: i64| {
-            row.device.reserved.iter().rfind(|change| change.0 <= at).map_or(0, |change| change.1)
+            row.device.reserved.iter().rfind(|change| change.0 <= at).map_or(Bytes::ZERO, |change| change.1)
         };
         let within = spans.0.0.max(spans.1.0)..=spans.0.1.min(spans.1.1);
-        let most = within.map(|at| rows.iter().map(|row| state(row, at)).sum::<i64>()).max();
+        let most = within.map(|at| rows.iter().map(|row| state(row, at)).sum::<Bytes>()).max();
         prop_assert_eq!(together(&rows).map(|found| found.bytes), most);
     }
 }

@@ -1,6 +1,7 @@
 //! The reserved memory of several recordings on one GPU, added up on the clock.
 
 use super::job::JobDevice;
+use oomscope_model::Bytes;
 
 /// Most reserved memory of several recordings together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,9 +9,9 @@ pub struct Together {
     /// The first time at which most is reserved, in microseconds since 1970.
     pub time_us: i64,
     /// Reserved bytes of all of them then.
-    pub bytes: i64,
+    pub bytes: Bytes,
     /// Those of each.
-    pub shares: Vec<i64>,
+    pub shares: Vec<Bytes>,
     /// The time in which all of them were recorded, in microseconds since 1970.
     pub within_us: [i64; 2],
 }
@@ -27,18 +28,18 @@ pub fn together(rows: &[JobDevice<'_>]) -> Option<Together> {
         return None;
     }
     // Of every recording, its changes as time, row and bytes; those before the common time count at its start.
-    let mut changes: Vec<(i64, usize, i64)> = Vec::new();
+    let mut changes: Vec<(i64, usize, Bytes)> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         let all = row.device.reserved.iter().take_while(|(time_us, _)| *time_us <= to);
         changes.extend(all.map(|&(time_us, bytes)| (time_us.max(from), at, bytes)));
     }
     // Stable: the changes of one recording stay in their order.
     changes.sort_by_key(|change| change.0);
-    let mut now = vec![0i64; rows.len()];
-    let mut sum = 0i64;
-    let mut most = Together { time_us: from, bytes: i64::MIN, shares: Vec::new(), within_us: [from, to] };
+    let mut now = vec![Bytes::ZERO; rows.len()];
+    let mut sum = Bytes::ZERO;
+    let mut most = Together { time_us: from, bytes: Bytes::MIN, shares: Vec::new(), within_us: [from, to] };
     for (at, &(time_us, row, bytes)) in changes.iter().enumerate() {
-        sum = sum.saturating_sub(now[row]).saturating_add(bytes);
+        sum = (sum - now[row]) + bytes;
         now[row] = bytes;
         // At one time, only the state after all of its changes is one.
         let is_state = changes.get(at + 1).is_none_or(|next| next.0 != time_us);

@@ -7,7 +7,7 @@ use super::source::Source;
 use crate::case::Case;
 use foldhash::{HashMap, HashSet};
 use oomscope_analysis::{Category, Phase};
-use oomscope_model::{Allocation, SaturatingSum as _};
+use oomscope_model::{Allocation, Bytes};
 use oomscope_program::numbers::SEVERAL;
 use oomscope_program::share::MOST;
 use std::collections::BTreeMap;
@@ -24,13 +24,13 @@ const OLDER_REPETITIONS: usize = 2;
 #[derive(Default)]
 pub(super) struct FromSource<'a> {
     /// Bytes by the repetition that made them.
-    pub(super) by_repetition: BTreeMap<usize, i64>,
+    pub(super) by_repetition: BTreeMap<usize, Bytes>,
     /// Number of allocations of the recording.
     recorded: usize,
     /// The allocations, those from before the recording included.
     pub(super) allocations: Vec<&'a Allocation>,
     /// Bytes from before the recording.
-    pub(super) older_bytes: i64,
+    pub(super) older_bytes: Bytes,
     /// Whether some are activations.
     pub(super) has_activations: bool,
     /// Whether some of those activations are from before the recording, so that their backward pass must be over.
@@ -43,10 +43,10 @@ impl<'a> FromSource<'a> {
         match repetition {
             Some(index) => {
                 let bytes = self.by_repetition.entry(index).or_default();
-                *bytes = bytes.saturating_add(a.size);
+                *bytes += a.size;
                 self.recorded += 1;
             }
-            None => self.older_bytes = self.older_bytes.saturating_add(a.size),
+            None => self.older_bytes += a.size,
         }
         self.allocations.push(a);
         self.has_activations |= category == Category::Activation;
@@ -67,8 +67,8 @@ impl<'a> FromSource<'a> {
     }
 
     /// All its bytes.
-    pub(super) fn bytes(&self) -> i64 {
-        self.allocations.iter().map(|a| a.size).saturating_sum()
+    pub(super) fn bytes(&self) -> Bytes {
+        self.allocations.iter().map(|a| a.size).sum::<Bytes>()
     }
 }
 

@@ -7,7 +7,7 @@
 use super::replaced_caches::ReplacedCaches;
 use crate::case::Case;
 use oomscope_analysis::Category;
-use oomscope_model::{AllocId, Allocation};
+use oomscope_model::{AllocId, Allocation, Bytes};
 
 /// Shows which caches no running generation fills.
 pub(super) struct FinishedCaches {
@@ -38,15 +38,15 @@ impl FinishedCaches {
 }
 
 /// Bytes of caches that each repetition allocated, in order, without repetitions that allocated none.
-fn added_by_repetition(case: &Case<'_>) -> Vec<(usize, i64)> {
+fn added_by_repetition(case: &Case<'_>) -> Vec<(usize, Bytes)> {
     let timeline = case.recording.timeline();
     let is_cache = |id: &AllocId| case.category(*id) == Category::KvCache;
-    let mut added: Vec<(usize, i64)> = Vec::new();
+    let mut added: Vec<(usize, Bytes)> = Vec::new();
     for id in timeline.ids().filter(is_cache) {
         let start = timeline.lifetimes.start(id);
         let Some(index) = case.repetitions.index_at(start).filter(|_| start <= case.moment) else { continue };
         match added.last_mut().filter(|(last, _)| *last == index) {
-            Some((_, bytes)) => *bytes = bytes.saturating_add(timeline.size(id)),
+            Some((_, bytes)) => *bytes += timeline.size(id),
             None => added.push((index, timeline.size(id))),
         }
     }

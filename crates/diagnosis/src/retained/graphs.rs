@@ -3,7 +3,7 @@
 
 use crate::case::Case;
 use oomscope_analysis::{Category, Phase};
-use oomscope_model::{AllocId, Allocation, EventIx, Moment, SaturatingSum as _};
+use oomscope_model::{AllocId, Allocation, Bytes, EventIx, Moment};
 use oomscope_program::numbers::SEVERAL;
 use oomscope_program::share::{MOST, NEARLY_ALL, NOTABLE};
 
@@ -25,7 +25,7 @@ struct CallBlocks {
     is_before_backward: bool,
     made: usize,
     kept: usize,
-    kept_bytes: i64,
+    kept_bytes: Bytes,
 }
 
 impl CallBlocks {
@@ -38,7 +38,7 @@ impl CallBlocks {
 pub(super) fn graph_kind(case: &Case<'_>, retained: &[&Allocation], current: usize) -> Option<GraphKind> {
     let calls = calls(case, retained, current);
     let bytes =
-        |calls: &mut dyn Iterator<Item = &CallBlocks>| calls.map(|call| call.kept_bytes).saturating_sum();
+        |calls: &mut dyn Iterator<Item = &CallBlocks>| calls.map(|call| call.kept_bytes).sum::<Bytes>();
     let all = bytes(&mut calls.iter());
     let graphs: Vec<CallBlocks> = calls.iter().filter(|call| call.keeps_a_graph()).copied().collect();
     let in_graphs = bytes(&mut graphs.iter());
@@ -92,7 +92,7 @@ fn calls(case: &Case<'_>, retained: &[&Allocation], current: usize) -> Vec<CallB
         call.made += 1;
         if kept.get(kept_at) == Some(&id) {
             call.kept += 1;
-            call.kept_bytes = call.kept_bytes.saturating_add(timeline.size(id));
+            call.kept_bytes += timeline.size(id);
         }
     }
     // Of the current repetition, nothing is left behind.

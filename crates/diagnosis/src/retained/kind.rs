@@ -8,7 +8,7 @@ use crate::figure;
 use crate::finding::StackBytes;
 use crate::sentence::say;
 use oomscope_analysis::{Basis, Category, Phase};
-use oomscope_model::{Allocation, Moment, SaturatingSum as _};
+use oomscope_model::{Allocation, Bytes, Moment};
 use oomscope_program::numbers::SEVERAL;
 use oomscope_program::share::{MOST, NEARLY_ALL, Share, WORTH};
 
@@ -44,7 +44,7 @@ struct Question {
     /// The question in words: what a part of it is.
     asks: &'static str,
     /// The bytes of that part.
-    bytes: fn(&Memory<'_>) -> i64,
+    bytes: fn(&Memory<'_>) -> Bytes,
     /// The least share that the part has to be for a yes.
     least: Share,
     /// What else a yes needs.
@@ -100,7 +100,7 @@ const QUESTIONS: [Question; 11] = [
     },
     Question {
         asks: "Do graphs hold most of it?",
-        bytes: |it| it.graph.map_or(0, |_| it.bytes),
+        bytes: |it| it.graph.map_or(Bytes::ZERO, |_| it.bytes),
         least: MOST,
         and: |_| true,
         kind: |it| it.graph.map_or(Kind::Results, Kind::Graph),
@@ -142,7 +142,7 @@ struct Memory<'a> {
     stacks: &'a [StackBytes],
     graph: Option<GraphKind>,
     batches: Batches,
-    bytes: i64,
+    bytes: Bytes,
 }
 
 impl Kind {
@@ -168,7 +168,7 @@ impl Kind {
         stacks: &[StackBytes],
         graph: Option<GraphKind>,
     ) -> (Self, Vec<Answered>) {
-        let bytes = retained.iter().map(|a| a.size).saturating_sum();
+        let bytes = retained.iter().map(|a| a.size).sum::<Bytes>();
         let batches = Batches::among(case, retained);
         let memory = Memory { case, retained, stacks, graph, batches, bytes };
         let mut asked = Vec::new();
@@ -186,54 +186,54 @@ impl Kind {
 }
 
 impl Memory<'_> {
-    fn sum(&self, is_counted: impl Fn(&Allocation) -> bool) -> i64 {
-        self.retained.iter().filter(|a| is_counted(a)).map(|a| a.size).saturating_sum()
+    fn sum(&self, is_counted: impl Fn(&Allocation) -> bool) -> Bytes {
+        self.retained.iter().filter(|a| is_counted(a)).map(|a| a.size).sum::<Bytes>()
     }
 
-    fn sum_of_stacks(&self, is_counted: impl Fn(&StackBytes) -> bool) -> i64 {
-        self.stacks.iter().filter(|row| is_counted(row)).map(|row| row.bytes).saturating_sum()
+    fn sum_of_stacks(&self, is_counted: impl Fn(&StackBytes) -> bool) -> Bytes {
+        self.stacks.iter().filter(|row| is_counted(row)).map(|row| row.bytes).sum::<Bytes>()
     }
 
-    fn of_category(&self, category: Category) -> i64 {
+    fn of_category(&self, category: Category) -> Bytes {
         self.sum(|a| self.case.category(a.id) == category)
     }
 
-    fn models(&self) -> i64 {
-        self.of_category(Category::Parameter).saturating_add(self.of_category(Category::OptimizerState))
+    fn models(&self) -> Bytes {
+        self.of_category(Category::Parameter) + self.of_category(Category::OptimizerState)
     }
 
-    fn made_by_modules(&self) -> i64 {
+    fn made_by_modules(&self) -> Bytes {
         self.sum_of_stacks(|row| self.case.code.is_made_by_module(row.stack))
     }
 
-    fn hooked(&self) -> i64 {
+    fn hooked(&self) -> Bytes {
         self.sum_of_stacks(|row| self.case.code.is_in_hook(row.stack))
     }
 
-    fn outside_of_models(&self) -> i64 {
+    fn outside_of_models(&self) -> Bytes {
         let code = &self.case.code;
         self.sum_of_stacks(|row| {
             code.own_line(row.stack).is_some() && !is_below_a_model(self.case, row.stack)
         })
     }
 
-    fn in_batches(&self) -> i64 {
+    fn in_batches(&self) -> Bytes {
         self.sum(|a| self.batches.contains(self.case, a))
     }
 
-    fn of_evaluation(&self) -> i64 {
+    fn of_evaluation(&self) -> Bytes {
         let phase = |event| self.case.phases().phase_at(Moment::after(event));
         self.sum(|a| a.alloc_event().is_some_and(|event| phase(event) == Phase::Eval))
     }
 
     /// Bytes of what is known to be a cache of keys and values. What is only inferred to be may be anything that each layer
     /// leaves.
-    fn known_caches(&self) -> i64 {
+    fn known_caches(&self) -> Bytes {
         let basis = |a: &Allocation| self.case.attribution.categories.basis(a.id);
         self.sum(|a| self.case.category(a.id) == Category::KvCache && basis(a) != Basis::Inferred)
     }
 
-    fn of_parameter_sizes(&self) -> i64 {
+    fn of_parameter_sizes(&self) -> Bytes {
         let parameters = self.case.sizes(self.case.live_of(Category::Parameter));
         self.sum(|a| parameters.count(a.size.unsigned_abs()) != 0)
     }

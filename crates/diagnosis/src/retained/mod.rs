@@ -32,7 +32,7 @@ use foldhash::HashMap;
 use graphs::{GraphKind, graph_kind};
 use kind::Kind;
 use oomscope_analysis::{FrameKey, Phase};
-use oomscope_model::{AllocId, Allocation, SaturatingSum as _};
+use oomscope_model::{AllocId, Allocation, Bytes};
 use oomscope_program::numbers::{MANY, SEVERAL};
 use oomscope_program::share::{MOST, NOTABLE, TRACE};
 use plateaued::plateaued;
@@ -45,19 +45,19 @@ use steady::steady;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Retained {
     /// Their bytes.
-    pub(super) bytes: i64,
+    pub(super) bytes: Bytes,
     /// Number of repetitions of the recording that left them.
     pub(super) repetitions: usize,
     /// Number of all repetitions like them before the present one.
     pub(super) of_repetitions: usize,
     /// Bytes of the recording that a repetition left, on average.
-    pub(super) per_repetition_bytes: i64,
+    pub(super) per_repetition_bytes: Bytes,
     /// Of the whole recording, number of repetitions that left some, if each did and nothing of it went.
     pub(super) steady: Option<usize>,
     /// Whether a backward pass began after the first of them was made.
     outlives_backward: bool,
     /// Bytes from before the recording.
-    pub(super) older_bytes: i64,
+    pub(super) older_bytes: Bytes,
     /// Their stacks, most bytes first.
     pub(super) stacks: Vec<StackBytes>,
     /// The allocations, largest first.
@@ -94,14 +94,14 @@ impl Retained {
         case: &Case<'_>,
         current: usize,
         repeated: &HashMap<Source, FromSource<'_>>,
-        per_repetition: &BTreeMap<usize, i64>,
+        per_repetition: &BTreeMap<usize, Bytes>,
         graph: Option<GraphKind>,
     ) -> Option<Self> {
         let mut retained: Vec<&Allocation> =
             repeated.values().flat_map(|from| from.allocations.iter().copied()).collect();
         retained.sort_unstable_by_key(|a| (Reverse(a.size), a.id));
         let stacks = by_stack(retained.iter().map(|a| (a.stack, a.size)));
-        let bytes = retained.iter().map(|a| a.size).saturating_sum();
+        let bytes = retained.iter().map(|a| a.size).sum::<Bytes>();
         let lines: BTreeSet<FrameKey> =
             stacks.iter().filter_map(|row| case.code.own_line(row.stack)).collect();
         if bytes <= 0 {
@@ -116,7 +116,7 @@ impl Retained {
             per_repetition_bytes: mean(per_repetition.values()),
             steady: steady(case, repeated),
             outlives_backward: outlives_backward(case, &retained),
-            older_bytes: repeated.values().map(|from| from.older_bytes).saturating_sum(),
+            older_bytes: repeated.values().map(|from| from.older_bytes).sum::<Bytes>(),
             allocations: retained.iter().map(|a| a.id).collect(),
             kind,
             asked,
@@ -154,8 +154,8 @@ fn graph(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>, current: 
         let is_recorded = !from.by_repetition.is_empty();
         from.has_activations || (is_recorded && from.by_repetition.keys().all(|index| calls.contains(index)))
     };
-    let bytes = by_source.values().filter(is_of_graph).map(FromSource::bytes).saturating_sum();
-    if !MOST.is_reached(bytes, by_source.values().map(FromSource::bytes).saturating_sum()) {
+    let bytes = by_source.values().filter(is_of_graph).map(FromSource::bytes).sum::<Bytes>();
+    if !MOST.is_reached(bytes, by_source.values().map(FromSource::bytes).sum::<Bytes>()) {
         return None;
     }
     let sizes = activations().filter(|(source, _)| source.stack().is_none()).count();
@@ -168,13 +168,13 @@ fn graph(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>>, current: 
 }
 
 /// Bytes by the repetition that left them, without the repetitions that left next to nothing.
-fn per_repetition(by_source: &HashMap<Source, FromSource<'_>>) -> BTreeMap<usize, i64> {
-    let mut sums: BTreeMap<usize, i64> = BTreeMap::new();
+fn per_repetition(by_source: &HashMap<Source, FromSource<'_>>) -> BTreeMap<usize, Bytes> {
+    let mut sums: BTreeMap<usize, Bytes> = BTreeMap::new();
     for (&index, &bytes) in by_source.values().flat_map(|from| &from.by_repetition) {
         let sum = sums.entry(index).or_default();
-        *sum = sum.saturating_add(bytes);
+        *sum += bytes;
     }
-    let most = sums.values().copied().max().unwrap_or(0);
+    let most = sums.values().copied().max().unwrap_or(Bytes::ZERO);
     sums.retain(|_, bytes| NOTABLE.is_reached(*bytes, most));
     sums
 }
@@ -185,7 +185,7 @@ fn outlives_backward(case: &Case<'_>, retained: &[&Allocation]) -> bool {
     first.is_some() && first < case.starts_of(Phase::Backward).next_back()
 }
 
-fn mean<'a>(values: impl ExactSizeIterator<Item = &'a i64>) -> i64 {
+fn mean<'a>(values: impl ExactSizeIterator<Item = &'a Bytes>) -> Bytes {
     let count = values.len().max(1) as i64;
-    values.copied().saturating_sum() / count
+    values.copied().sum::<Bytes>() / count
 }

@@ -1,7 +1,7 @@
 //! The source of an allocation: its stack or, without stacks, its size.
 
 use crate::case::Case;
-use oomscope_model::{AllocId, Allocation, StackId};
+use oomscope_model::{AllocId, Allocation, Bytes, StackId};
 
 /// The source of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -9,7 +9,7 @@ pub(super) enum Source {
     /// The code that made it.
     Stack(StackId),
     /// Unknown code, identified by the bytes that it requests; see [`Case::goes_by_size`].
-    Size(i64),
+    Size(Bytes),
 }
 
 impl Source {
@@ -23,7 +23,7 @@ impl Source {
         Self::new(case, case.recording.stack(id), case.recording.size(id))
     }
 
-    fn new(case: &Case<'_>, stack: StackId, size: i64) -> Option<Self> {
+    fn new(case: &Case<'_>, stack: StackId, size: Bytes) -> Option<Self> {
         match stack {
             StackId::EMPTY => case.goes_by_size().then_some(Self::Size(size)),
             stack => Some(Self::Stack(stack)),

@@ -7,7 +7,7 @@ use super::by_source::FromSource;
 use super::source::Source;
 use crate::case::Case;
 use foldhash::HashMap;
-use oomscope_model::SaturatingSum as _;
+use oomscope_model::Bytes;
 use oomscope_program::numbers::SEVERAL;
 use oomscope_program::share::MOST;
 use std::collections::BTreeSet;
@@ -50,8 +50,8 @@ pub(super) fn steady(case: &Case<'_>, by_source: &HashMap<Source, FromSource<'_>
     }
     growths.retain(|_, growth| growth.is_steady(last));
     let steady = by_source.iter().filter(|(source, _)| growths.contains_key(source));
-    let bytes = steady.map(|(_, from)| from.bytes()).saturating_sum();
-    let is_most = MOST.is_reached(bytes, by_source.values().map(FromSource::bytes).saturating_sum());
+    let bytes = steady.map(|(_, from)| from.bytes()).sum::<Bytes>();
+    let is_most = MOST.is_reached(bytes, by_source.values().map(FromSource::bytes).sum::<Bytes>());
     let repetitions: BTreeSet<usize> = growths.into_values().flat_map(|growth| growth.left).collect();
     (is_most && SEVERAL <= repetitions.len()).then_some(repetitions.len())
 }

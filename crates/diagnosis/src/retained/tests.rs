@@ -140,7 +140,7 @@ fn a_cache_that_is_full_does_not_grow() {
     assert_eq!(cache(program(), 30, 10), None);
     let retained = cache(program(), 30, 1000).expect("it grows");
     assert!((27..=30).contains(&retained.repetitions), "{retained:?}");
-    assert_eq!((retained.per_repetition_bytes, retained.sizes), (2 * MIB, 0));
+    assert_eq!((retained.per_repetition_bytes.0, retained.sizes), (2 * MIB, 0));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn without_stacks_sizes_tell_what_stays_where_steps_are_announced() {
     assert_eq!(cache(program(), 30, 10), None);
     let retained = cache(program(), 30, 1000).expect("it grows");
     assert!((27..=30).contains(&retained.repetitions), "{retained:?}");
-    assert_eq!((retained.per_repetition_bytes, retained.sizes, retained.lines), (2 * MIB, 1, 0));
+    assert_eq!((retained.per_repetition_bytes.0, retained.sizes, retained.lines), (2 * MIB, 1, 0));
     assert_eq!(cache(Program::bare(), 30, 1000), None, "nothing says what an iteration is");
 }
 

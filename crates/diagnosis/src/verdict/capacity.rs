@@ -10,7 +10,7 @@ use crate::inferred::amount;
 use crate::sentence::{Sentence, name, say};
 use crate::words::Words;
 use oomscope_analysis::{Category, CategoryBytes, Phase};
-use oomscope_model::{CONF_VARIABLES, SaturatingSum as _};
+use oomscope_model::{Bytes, CONF_VARIABLES};
 use oomscope_program::share::{MOST, MUCH};
 use std::cmp::Reverse;
 
@@ -63,7 +63,7 @@ fn request(case: &Case<'_>, shortage: &Shortage) -> StackBytes {
 /// made about as much, as of keys and of values, the one that asked for more.
 fn site_of(case: &Case<'_>, shortage: &Shortage, category: Category) -> Option<Site> {
     let stacks = by_stack(case.live_of(category).map(|a| (a.stack, a.size)));
-    let all = stacks.iter().map(|row| row.bytes).saturating_sum();
+    let all = stacks.iter().map(|row| row.bytes).sum::<Bytes>();
     let callers = callers_of(case, &stacks, Among::Made)
         .into_iter()
         .filter(|caller| MOST.is_exceeded(caller.bytes, all));
@@ -107,7 +107,7 @@ fn too_much(case: &Case<'_>, shortage: &Shortage) -> Sentence {
 /// Describe how much is too much, what it is for, and how to make it smaller.
 pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage) {
     let case = assessment.case;
-    let excess = shortage.excess_bytes().unwrap_or(0);
+    let excess = shortage.excess_bytes().unwrap_or(Bytes::ZERO);
     let requested = figure::bytes(shortage.oom.requested);
     if 0 < excess {
         finding.explain(say!("Even if what is reserved had no holes, {} less would have to be in use at this moment for the {} to fit.", figure::bytes(excess), requested));
@@ -134,7 +134,7 @@ pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, short
 const RAISE_LIMIT: &str = "torch.cuda.set_per_process_memory_fraction(1.0)   # and no per_process_memory_fraction in PYTORCH_CUDA_ALLOC_CONF";
 
 /// Say that the device had more, and how to get it.
-fn advise_on_limit(finding: &mut Finding, case: &Case<'_>, free: i64) {
+fn advise_on_limit(finding: &mut Finding, case: &Case<'_>, free: Bytes) {
     finding.because(say!(
         "The device had {} free, but a limit kept this process from taking more.",
         figure::bytes(free)
@@ -146,7 +146,7 @@ fn advise_on_limit(finding: &mut Finding, case: &Case<'_>, free: i64) {
 }
 
 /// Say what may be held outside of PyTorch if the device is larger than what PyTorch could have.
-fn held_elsewhere(finding: &mut Finding, words: Words, available: i64) {
+fn held_elsewhere(finding: &mut Finding, words: Words, available: Bytes) {
     let had = figure::bytes(available);
     if let Some(device) = larger_device(available) {
         finding.limit(say!("PyTorch could have {} in all, and few devices have so little. If this one has {}, something else holds {} of it: {} shows who, and --capacity with the device's memory takes it into account.", had, figure::bytes(device), figure::bytes(device - available).of(device), words.monitor));

@@ -82,7 +82,7 @@ fn line(case: &Case<'_>) -> Option<Sentence> {
 
 fn idle(case: &Case<'_>) -> Option<Sentence> {
     let total = &case.state.total;
-    let idle = total.reserved_bytes.saturating_sub(total.active_rounded_bytes());
+    let idle = total.reserved_bytes - total.active_rounded_bytes();
     let is_much = NOTABLE.is_reached(idle, total.reserved_bytes) && !case.is_contradictory();
     is_much.then(|| say!("{} more are reserved and not in use", figure::bytes(idle).of(total.reserved_bytes)))
 }

@@ -6,7 +6,7 @@ use crate::figure;
 use crate::finding::Finding;
 use crate::sentence::{Sentence, name, say};
 use crate::words::Words;
-use oomscope_model::{Action, EventIx, StackId};
+use oomscope_model::{Action, Bytes, EventIx, StackId};
 use oomscope_program::numbers::{MANY, SEVERAL};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -125,7 +125,7 @@ pub(super) fn earlier_sizes(case: &Case<'_>, shortage: &Shortage) -> Option<Sent
     let earlier = (0..shortage.oom.event.0).map(EventIx);
     let same = earlier
         .filter(|&ix| timeline.events.action(ix) == Action::Alloc && timeline.events.stack(ix) == stack);
-    let sizes: BTreeSet<i64> = same.map(|ix| timeline.events.size(ix)).collect();
+    let sizes: BTreeSet<Bytes> = same.map(|ix| timeline.events.size(ix)).collect();
     let (smallest, largest) = (sizes.first()?, sizes.last()?);
     let what = if case.code.lines(stack).is_empty() { "code" } else { "line" };
     (SEVERAL <= sizes.len()).then(|| {
@@ -135,10 +135,10 @@ pub(super) fn earlier_sizes(case: &Case<'_>, shortage: &Shortage) -> Option<Sent
 
 /// By how much the failed request extends a tensor, and how often in a row: the same code has asked for the same amount more in
 /// each of the last calls or iterations, and the tensor before is still there while the new one is made.
-pub(super) fn extension(case: &Case<'_>, shortage: &Shortage) -> Option<(i64, usize)> {
+pub(super) fn extension(case: &Case<'_>, shortage: &Shortage) -> Option<(Bytes, usize)> {
     let (more, times) = growth(case, shortage)?;
     // Sizes grow for other reasons, too.
-    let old = shortage.oom.requested.saturating_sub(more);
+    let old = shortage.oom.requested - more;
     let stack = case.recording.events.stack(shortage.oom.event);
     case.live.iter().any(|a| a.stack == stack && a.size == old).then_some((more, times))
 }
@@ -154,7 +154,7 @@ pub(super) fn explain_extension(finding: &mut Finding, case: &Case<'_>, shortage
 }
 
 /// By how much, and how often in a row, the largest allocation of the request's stack in a repetition has grown.
-fn growth(case: &Case<'_>, shortage: &Shortage) -> Option<(i64, usize)> {
+fn growth(case: &Case<'_>, shortage: &Shortage) -> Option<(Bytes, usize)> {
     let timeline = case.recording.timeline();
     let stack = timeline.events.stack(shortage.oom.event);
     let current = case.repetitions.index_of(shortage.oom.event)?;
@@ -162,12 +162,12 @@ fn growth(case: &Case<'_>, shortage: &Shortage) -> Option<(i64, usize)> {
         return None;
     }
     let made = largest_by_repetition(case, |one| one == stack).remove(&stack).unwrap_or_default();
-    let mut sizes: BTreeMap<usize, i64> =
+    let mut sizes: BTreeMap<usize, Bytes> =
         made.into_iter().map(|(index, id)| (index, timeline.size(id))).collect();
     let now = sizes.entry(current).or_insert(shortage.oom.requested);
     *now = shortage.oom.requested.max(*now);
-    let sizes: Vec<i64> = sizes.into_values().rev().collect();
-    let mut rises = sizes.windows(2).map(|pair| pair[0].saturating_sub(pair[1]));
+    let sizes: Vec<Bytes> = sizes.into_values().rev().collect();
+    let mut rises = sizes.windows(2).map(|pair| pair[0] - pair[1]);
     let more = rises.next().filter(|&more| 0 < more)?;
     let times = 1 + rises.take_while(|&rise| rise == more).count();
     (MANY <= times).then_some((more, times))

@@ -5,11 +5,12 @@ use crate::figure;
 use crate::finding::{Finding, Role, Site};
 use crate::sentence::{Sentence, name, say};
 use oomscope_analysis::segment_state::{GroupKey, MAX_SLACK_BYTES, OtherHoles, Row};
+use oomscope_model::Bytes;
 
 /// The statement: where the memory lay, and whose it is.
 pub(super) fn title(shortage: &Shortage, piece: &FreePiece, site: Option<&Site>) -> Sentence {
     let requested = figure::bytes(shortage.oom.requested);
-    let free = |bytes: i64| figure::bytes(bytes).of(shortage.hole_bytes);
+    let free = |bytes: Bytes| figure::bytes(bytes).of(shortage.hole_bytes);
     let by = |words: &'static str| {
         let holds = site.filter(|site| site.role != Role::Requested);
         holds.map(|site| say!(" ({} {})", words, name(site.place())))

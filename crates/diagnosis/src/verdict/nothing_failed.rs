@@ -138,7 +138,7 @@ fn capacity(finding: &mut Finding, case: &Case<'_>) {
     let (most, has) = (figure::bytes(reserved), figure::bytes(device));
     finding.evidence.bytes("device_memory_bytes", "memory of the device, as given or recorded", device);
     if device < reserved {
-        let excess = reserved.saturating_sub(device);
+        let excess = reserved - device;
         (finding.id, finding.severity) = (FindingId::Capacity, Severity::Warning);
         finding.title = say!("{} were reserved, more than the {} that the device is said to have", most, has);
         finding.evidence.bytes("over_capacity_bytes", "reserved beyond it at the peak", excess);
@@ -155,10 +155,10 @@ fn capacity(finding: &mut Finding, case: &Case<'_>) {
         finding.explain(say!("It was recorded on a device with more{}. {}", when, fits));
         finding.advise_code(
             "Try the recorded requests on such a device:",
-            command("oomscope simulate FILE --capacity", device),
+            command("oomscope simulate FILE --capacity", device.0),
         );
     } else {
-        let left = device.saturating_sub(reserved);
+        let left = device - reserved;
         let most = if is_whole(case) { "" } else { "at most " };
         finding.evidence.bytes("left_bytes", "not reserved when most was", left);
         finding.explain(say!(

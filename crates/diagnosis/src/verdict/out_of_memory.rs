@@ -155,7 +155,7 @@ fn figures(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
     }
     if let Some(available) = shortage.available_bytes() {
         evidence.bytes("available_bytes", "reserved and free on the device together", available);
-        let outside = case.device_memory.map(|device| device.saturating_sub(available));
+        let outside = case.device_memory.map(|device| device - available);
         if let Some(outside) = outside.filter(|outside| 0 <= *outside) {
             evidence.bytes("outside_bytes", "neither in PyTorch's pool nor free", outside);
         }
@@ -164,7 +164,7 @@ fn figures(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
         let label =
             if excess <= 0 { "room left if there were no holes" } else { "too much, even without holes" };
         let key = if excess <= 0 { "room_bytes" } else { "excess_bytes" };
-        evidence.bytes(key, label, excess.saturating_abs());
+        evidence.bytes(key, label, excess.abs());
     }
 }
 

@@ -5,6 +5,7 @@ use crate::case::{Case, Shortage};
 use crate::figure;
 use crate::finding::Finding;
 use crate::sentence::{Sentence, say};
+use oomscope_model::Bytes;
 
 /// How the request compares with what there is.
 pub(super) fn title(shortage: &Shortage) -> Sentence {
@@ -21,7 +22,7 @@ pub(super) fn title(shortage: &Shortage) -> Sentence {
 /// Describe how the request compares with the memory in use, and how to make it smaller.
 pub(super) fn describe(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
     let (requested, active) = (shortage.oom.requested, shortage.active_bytes);
-    let largest = case.live.first().map_or(0, |a| a.size);
+    let largest = case.live.first().map_or(Bytes::ZERO, |a| a.size);
     finding.because(say!(
         "{} are in use{}, and the largest of them has {}.",
         figure::bytes(active),

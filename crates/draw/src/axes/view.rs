@@ -1,7 +1,7 @@
 //! A view: the part of a timeline that is shown.
 
 use oomscope_model::allocator_sizes::MIN_BLOCK_SIZE;
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 use std::ops::Range;
 
 /// The smallest range of events that can be zoomed to: an event with the state before it.
@@ -11,7 +11,7 @@ const MIN_MOMENTS: f64 = 2.0;
 const MIN_TIME_US: f64 = 5.0;
 
 /// The smallest range of bytes that can be zoomed to: the smallest block of the allocator.
-const MIN_BYTES: f64 = MIN_BLOCK_SIZE as f64;
+const MIN_BYTES: f64 = MIN_BLOCK_SIZE.as_f64();
 
 /// The quantity that runs from left to right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -61,8 +61,8 @@ impl View {
     }
 
     /// A height that shows a number of bytes with some air above them.
-    pub(crate) fn with_air(bytes: i64) -> f64 {
-        (bytes as f64 * 1.06).max(MIN_BYTES)
+    pub(crate) fn with_air(bytes: Bytes) -> f64 {
+        (bytes.as_f64() * 1.06).max(MIN_BYTES)
     }
 
     /// Length of the range of positions, in the unit of the axis.
@@ -157,16 +157,15 @@ impl View {
 }
 
 /// The most bytes that are active or reserved at some moments, or were asked for in vain.
-pub(super) fn top_bytes(timeline: &Timeline, moments: Range<usize>) -> i64 {
+pub(super) fn top_bytes(timeline: &Timeline, moments: Range<usize>) -> Bytes {
     if moments.is_empty() {
-        return 0;
+        return Bytes::ZERO;
     }
-    let active = timeline.active.peak_in(moments.clone()).map_or(0, |(_, bytes)| bytes);
+    let active = timeline.active.peak_in(moments.clone()).map_or(Bytes::ZERO, |(_, bytes)| bytes);
     let at = |moment: usize| timeline.ooms.partition_point(|oom| Moment::after(oom.event).index() < moment);
     let failed = timeline.ooms[at(moments.start)..at(moments.end)].iter();
-    let failed =
-        failed.map(|oom| timeline.active.at(Moment::after(oom.event)).saturating_add(oom.requested.max(0)));
-    failed.fold(active.max(timeline.reserved.max_in(moments)), i64::max)
+    let failed = failed.map(|oom| timeline.active.at(Moment::after(oom.event)) + oom.requested.or_zero());
+    failed.fold(active.max(timeline.reserved.max_in(moments)), Bytes::max)
 }
 
 #[cfg(test)]

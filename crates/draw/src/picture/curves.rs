@@ -6,7 +6,7 @@ use crate::software::Pixels;
 use crate::{ColumnTotals, Future, Palette, TimelineCanvas, View};
 use egui::epaint::Mesh;
 use egui::{Color32, Rect, Shape, Stroke, pos2};
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 
 /// Opacity of the area below the active total: grid lines stay visible through it.
 const AREA_OPACITY: f32 = 0.14;
@@ -21,7 +21,7 @@ pub struct CurvesPicture<'a> {
     /// What is projected behind it.
     pub future: &'a Future,
     /// Bytes that the device can reserve at most; `None` if that is unknown.
-    pub capacity: Option<i64>,
+    pub capacity: Option<Bytes>,
     /// The moment of the cursor; `None` for a picture without one.
     pub cursor: Option<Moment>,
 }
@@ -58,13 +58,13 @@ impl CurvesPicture<'_> {
     }
 }
 
-fn area(canvas: &TimelineCanvas<'_>, values: &[i64]) {
+fn area(canvas: &TimelineCanvas<'_>, values: &[Bytes]) {
     let (rect, columns) = (canvas.rect, values.len().max(1) as f32);
     let color = Color32::from(canvas.palette.accent).gamma_multiply(AREA_OPACITY);
     let x = |column: usize| rect.left() + rect.width() * column as f32 / columns;
     let mut mesh = Mesh::default();
     for (column, &value) in values.iter().enumerate() {
-        let top = canvas.y(value as f64).clamp(rect.top(), rect.bottom());
+        let top = canvas.y(value.as_f64()).clamp(rect.top(), rect.bottom());
         let bar = Rect::from_min_max(pos2(x(column), top), pos2(x(column + 1), rect.bottom()));
         mesh.add_colored_rect(bar, color);
     }

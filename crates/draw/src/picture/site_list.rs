@@ -7,7 +7,7 @@ use crate::{Coloring, Rgb};
 use egui::{Align2, Color32, FontFamily, FontId, Painter, Rect, pos2, vec2};
 use foldhash::HashMap;
 use oomscope_analysis::{live_at, site_label, sites};
-use oomscope_model::{AllocId, Moment, Recording, SaturatingSum as _};
+use oomscope_model::{AllocId, Bytes, Moment, Recording};
 use oomscope_units as units;
 
 /// Number of colours shown of one site, which may have many stacks; more would take the room of the label.
@@ -28,7 +28,7 @@ pub struct SiteList {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ListedSite {
     label: String,
-    bytes: i64,
+    bytes: Bytes,
     blocks: usize,
     /// The colours of its stacks, most bytes first; empty if colours show another property.
     colors: Vec<Rgb>,
@@ -54,9 +54,9 @@ impl SiteList {
             let label = site_label(recording.snapshot(), site.stack);
             let i = *at.entry(label.clone()).or_insert(rows.len());
             if i == rows.len() {
-                rows.push(ListedSite { label, bytes: 0, blocks: 0, colors: Vec::new() });
+                rows.push(ListedSite { label, bytes: Bytes::ZERO, blocks: 0, colors: Vec::new() });
             }
-            rows[i].bytes = rows[i].bytes.saturating_add(site.bytes);
+            rows[i].bytes += site.bytes;
             rows[i].blocks += site.count;
             let color = coloring.map(|coloring| coloring.stack(site.stack));
             if let Some(color) = color.filter(|color| !rows[i].colors.contains(color)) {
@@ -64,7 +64,7 @@ impl SiteList {
             }
         }
         rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.label.cmp(&b.label)));
-        let bytes = units::bytes(live.iter().fold(0, |sum, allocation| allocation.size.saturating_add(sum)));
+        let bytes = units::bytes(live.iter().map(|allocation| allocation.size).sum::<Bytes>());
         let what = if kept.is_some() { "matches in" } else { "active in" };
         Self { heading, summary: format!("{bytes} {what} {}, by site", blocks(live.len())), rows }
     }
@@ -91,8 +91,8 @@ impl SiteList {
         let fit = ((rect.bottom() - y) / ROW_PT).max(0.0) as usize;
         // The last row says what is left out.
         let shown = if self.rows.len() <= fit { fit } else { fit.saturating_sub(1) };
-        let whole: i64 = self.rows.iter().map(|row| row.bytes).saturating_sum();
-        let largest = self.rows.first().map_or(0, |row| row.bytes);
+        let whole: Bytes = self.rows.iter().map(|row| row.bytes).sum();
+        let largest = self.rows.first().map_or(Bytes::ZERO, |row| row.bytes);
         for row in self.rows.iter().take(shown) {
             row.paint(
                 painter,
@@ -103,7 +103,7 @@ impl SiteList {
             y += ROW_PT;
         }
         if let Some(rest) = self.rows.get(shown..).filter(|rest| !rest.is_empty()) {
-            let bytes = rest.iter().map(|row| row.bytes).saturating_sum();
+            let bytes = rest.iter().map(|row| row.bytes).sum::<Bytes>();
             let sites = if rest.len() == 1 { "site" } else { "sites" };
             let more = format!("{} in {} more {sites}", units::bytes(bytes), units::count(rest.len() as u64));
             painter.text(pos2(rect.left(), y), Align2::LEFT_TOP, more, FontId::proportional(11.5), muted);
@@ -112,7 +112,7 @@ impl SiteList {
 }
 
 impl ListedSite {
-    fn paint(&self, painter: &Painter, rect: Rect, palette: &Palette, [whole, largest]: [i64; 2]) {
+    fn paint(&self, painter: &Painter, rect: Rect, palette: &Palette, [whole, largest]: [Bytes; 2]) {
         let (text, muted) = (Color32::from(palette.text), Color32::from(palette.muted));
         let size = painter.text(
             rect.right_top(),
@@ -136,7 +136,7 @@ impl ListedSite {
             painter.text(pos2(rect.right(), y), Align2::RIGHT_TOP, detail, FontId::proportional(11.0), muted);
         let bar = Rect::from_min_max(pos2(rect.left(), y + 5.0), pos2(detail.left() - 12.0, y + 8.0));
         painter.rect_filled(bar, 1.5, Color32::from(palette.line));
-        let share = if 0 < largest { self.bytes as f32 / largest as f32 } else { 0.0 };
+        let share = if 0 < largest { self.bytes.0 as f32 / largest.0 as f32 } else { 0.0 };
         let filled = bar.with_max_x(bar.left() + bar.width() * share.clamp(0.0, 1.0));
         painter.rect_filled(
             filled,

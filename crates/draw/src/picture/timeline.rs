@@ -7,7 +7,7 @@ use egui::emath::GuiRounding as _;
 use egui::{ColorImage, Rect, TextureHandle, TextureOptions, Ui, pos2};
 use oomscope_analysis::Lanes;
 use oomscope_model::allocator_sizes::MIN_BLOCK_SIZE;
-use oomscope_model::{AllocId, Moment, Recording, StackId, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Recording, StackId, Timeline};
 
 /// Room in points for the labels of the y axis.
 const Y_LABELS_PT: f32 = 64.0;
@@ -33,7 +33,7 @@ pub struct TimelinePicture<'a, B> {
     /// Annotations.
     pub lanes: &'a Lanes,
     /// Bytes that the device can reserve at most; `None` if that is unknown.
-    pub capacity: Option<i64>,
+    pub capacity: Option<Bytes>,
     /// The moment of the cursor; `None` for a picture without one.
     pub cursor: Option<Moment>,
     /// The selected allocation or stack.
@@ -71,13 +71,13 @@ pub fn view_of(timeline: &Timeline, axis: Axis, future: &Future, moments: Option
     let position = |moment: Moment| full.on(timeline).position_from_moment(f64::from(moment.0));
     let view = full.of_range(position(start), position(end), &full);
     let moments = start.index()..end.index().min(timeline.moments());
-    let active = timeline.active.peak_in(moments.clone()).map_or(0, |(_, bytes)| bytes);
-    let failed = timeline.ooms.iter().map(|oom| (Moment::after(oom.event), oom.requested.max(0)));
+    let active = timeline.active.peak_in(moments.clone()).map_or(Bytes::ZERO, |(_, bytes)| bytes);
+    let failed = timeline.ooms.iter().map(|oom| (Moment::after(oom.event), oom.requested.or_zero()));
     let failed = failed
         .filter(|(at, _)| moments.contains(&at.index()))
-        .map(|(at, requested)| timeline.active.at(at).saturating_add(requested));
-    let top = failed.fold(active.max(timeline.reserved.max_in(moments.clone())), i64::max);
-    View { y1: (top as f64 * HEADROOM).max(view.y0 + MIN_BLOCK_SIZE as f64).min(full.y1), ..view }
+        .map(|(at, requested)| timeline.active.at(at) + requested);
+    let top = failed.fold(active.max(timeline.reserved.max_in(moments.clone())), Bytes::max);
+    View { y1: (top.as_f64() * HEADROOM).max(view.y0 + MIN_BLOCK_SIZE.as_f64()).min(full.y1), ..view }
 }
 
 /// The legend of the lines and marks, and of the colours that no [`ColorKey`](crate::ColorKey) explains.
@@ -198,7 +198,7 @@ pub(super) fn inside_axes(rect: Rect, sheet: &PictureSheet<'_>) -> Rect {
 pub(super) fn marks(
     canvas: &TimelineCanvas<'_>,
     future: &Future,
-    capacity: Option<i64>,
+    capacity: Option<Bytes>,
     cursor: Option<Moment>,
 ) {
     canvas.frame();

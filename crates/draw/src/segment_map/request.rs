@@ -5,6 +5,7 @@ use crate::{Palette, axis_font};
 use egui::epaint::Mesh;
 use egui::{Align2, Color32, FontId, Painter, Rect, Shape, Stroke, StrokeKind, pos2};
 use oomscope_analysis::segment_state::RequestFit;
+use oomscope_model::Bytes;
 use oomscope_units as units;
 
 /// Height of the picture: two bars and the gap between them.
@@ -55,9 +56,9 @@ pub fn request(
     if bars.width() < 20.0 {
         return false;
     }
-    let requested = fit.requested_bytes.max(1) as f64;
-    let most = requested.max(fit.largest_bytes as f64) * MOST_SHOWN;
-    let all = most.min(fit.hole_bytes as f64).max(requested).max(fit.largest_bytes as f64);
+    let requested = fit.requested_bytes.max(Bytes(1)).as_f64();
+    let most = requested.max(fit.largest_bytes.as_f64()) * MOST_SHOWN;
+    let all = most.min(fit.hole_bytes.as_f64()).max(requested).max(fit.largest_bytes.as_f64());
     let per_byte = f64::from(bars.width()) / all;
     let x = |bytes: f64| bars.left() + (bytes * per_byte) as f32;
     let line = |i: f32| {
@@ -92,7 +93,7 @@ pub fn request(
     false
 }
 
-fn name(painter: &Painter, left: f32, y: [f32; 2], name: &str, bytes: i64, color: Color32) {
+fn name(painter: &Painter, left: f32, y: [f32; 2], name: &str, bytes: Bytes, color: Color32) {
     let y = f32::midpoint(y[0], y[1]);
     painter.text(pos2(left, y), Align2::LEFT_CENTER, name, axis_font(), color);
     let right = left + NAMES_PX - 10.0;
@@ -116,8 +117,8 @@ fn holes(
     let mut before = 0.0;
     for (i, &bytes) in fit.largest_holes.iter().enumerate() {
         let at = |bytes: f64| ((bytes * per_byte) as f32 * scale).round().min(width as f32) as i32;
-        let x = at(before)..at(before + bytes as f64);
-        before += bytes as f64;
+        let x = at(before)..at(before + bytes.as_f64());
+        before += bytes.as_f64();
         if x.is_empty() {
             break;
         }

@@ -2,7 +2,7 @@
 
 use super::layout::RowBand;
 use oomscope_analysis::SegmentRows;
-use oomscope_model::{AllocId, Moment, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Timeline};
 use std::ops::Range;
 
 /// Overlaps smaller than this share of a pixel are rounding errors.
@@ -54,9 +54,9 @@ impl Extent {
     /// The upper and the lower edge of `bytes` bytes at an offset in the row. The lowest address is at
     /// the bottom.
     #[inline]
-    pub(super) fn y(&self, offset: u64, bytes: i64) -> [f64; 2] {
+    pub(super) fn y(&self, offset: u64, bytes: Bytes) -> [f64; 2] {
         let low = self.bottom - offset as f64 * self.px_per_byte;
-        let high = low - bytes.max(0) as f64 * self.px_per_byte;
+        let high = low - bytes.or_zero().as_f64() * self.px_per_byte;
         [high.max(self.top), low.max(self.top)]
     }
 }

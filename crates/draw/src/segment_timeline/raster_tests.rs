@@ -68,7 +68,7 @@ impl Scene {
                 .filter(|range| moments.clone().any(|moment| range.is_live_at(Moment(moment as u32))));
             let high = live.map(|range| {
                 let low = band.bottom_px() as f64 - (range.addr - row.addr) as f64 * px_per_byte;
-                let top = low - range.size as f64 * px_per_byte;
+                let top = low - range.size.as_f64() * px_per_byte;
                 low.min(y as f64 + 1.0) - top.max(y as f64)
             });
             high.fold(0.0, f64::max)
@@ -156,10 +156,10 @@ proptest! {
                 let up = (band.bottom_px() as f64 - y as f64 - 0.5) / f64::from(band.height_px);
                 let addr = row.addr + (up * row.size_bytes as f64) as u64;
                 let timeline = &scene.timeline;
-                let holds = |id: &AllocId| (timeline.addr(*id)..timeline.addr(*id) + timeline.size(*id) as u64).contains(&addr);
+                let holds = |id: &AllocId| (timeline.addr(*id)..timeline.addr(*id) + timeline.size(*id).as_u64()).contains(&addr);
                 // What has the middle of a pixel, and is large, has most of it.
                 let holder = timeline.lifetimes.live_at(moment).find(holds);
-                let is_large = |id: AllocId| 1.0 < timeline.size(id) as f64 * f64::from(band.height_px) / row.size_bytes as f64;
+                let is_large = |id: AllocId| 1.0 < timeline.size(id).as_f64() * f64::from(band.height_px) / row.size_bytes as f64;
                 if let Some(id) = holder.filter(|&id| is_large(id)) {
                     prop_assert_eq!(raster.pixel(x, y), Pixel::Block(id));
                 }

@@ -1,7 +1,7 @@
 //! Bands, the parts of a stacked picture: at any moment, from the bottom up.
 
 use crate::{ColorClass, Coloring, Rgb};
-use oomscope_model::{AllocId, Moment, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Timeline};
 use std::ops::Range;
 
 /// The id of pixels that show nothing.
@@ -93,7 +93,7 @@ pub struct Band {
     /// Its id.
     pub id: u32,
     /// Its height.
-    pub bytes: i64,
+    pub bytes: Bytes,
     /// First moment.
     pub start: Moment,
     /// First moment at which it is gone; `u32::MAX` if it survives.
@@ -122,7 +122,7 @@ pub trait Bands: Sync {
     }
 
     /// What lies above the bands of a group, as an id and bytes. `bytes` is the height of its bands.
-    fn above(&self, _group: usize, _moment: Moment, _bytes: i64) -> Option<(u32, i64)> {
+    fn above(&self, _group: usize, _moment: Moment, _bytes: Bytes) -> Option<(u32, Bytes)> {
         None
     }
 

@@ -5,7 +5,7 @@ use super::timeline_raster::TimelineRaster;
 use crate::{Axis, Palette, View, outline};
 use egui::epaint::Mesh;
 use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, TextureId, pos2};
-use oomscope_model::Timeline;
+use oomscope_model::{Bytes, Timeline};
 
 /// A rectangle on the screen with the view that it shows.
 #[derive(Clone, Copy)]
@@ -87,12 +87,12 @@ impl TimelineCanvas<'_> {
     }
 
     /// Paint a total of every column of a picture as a line.
-    pub fn total(&self, picture: &TimelineRaster, values: &[i64], stroke: Stroke) {
+    pub fn total(&self, picture: &TimelineRaster, values: &[Bytes], stroke: Stroke) {
         self.steps(&picture.view, values, stroke);
     }
 
     /// Paint a value of every column of a view as a line.
-    pub(crate) fn steps(&self, old: &View, values: &[i64], stroke: Stroke) {
+    pub(crate) fn steps(&self, old: &View, values: &[Bytes], stroke: Stroke) {
         if old.axis != self.view.axis {
             return;
         }
@@ -108,7 +108,7 @@ impl TimelineCanvas<'_> {
             if is_same {
                 continue;
             }
-            let (x, y) = (self.x_at(old.position_from_x(i as f64 / columns)), self.y(value as f64));
+            let (x, y) = (self.x_at(old.position_from_x(i as f64 / columns)), self.y(value.as_f64()));
             if let Some(last) = points.last().copied() {
                 points.push(pos2(x, last.y));
             }
@@ -194,12 +194,12 @@ const COMB_COLUMNS: usize = 3;
 /// True if the riser of a line before column `i` is one of a comb: the line crosses its middle again within a few
 /// columns, both before and after. Such risers would lie side by side and cover the picture, so only the
 /// tops are drawn.
-fn is_comb(values: &[i64], i: usize) -> bool {
+fn is_comb(values: &[Bytes], i: usize) -> bool {
     let Some(&[from, to]) = i.checked_sub(1).and_then(|before| values.get(before..)?.first_chunk()) else {
         return false;
     };
-    let middle = i64::midpoint(from, to);
-    let is_above = |value: &i64| middle < *value;
+    let middle = i64::midpoint(from.0, to.0);
+    let is_above = |value: &Bytes| middle < *value;
     if is_above(&from) == is_above(&to) {
         return false;
     }
@@ -215,7 +215,10 @@ mod tests {
 
     #[test]
     fn only_risers_that_stand_side_by_side_are_left_out() {
-        let left_out = |values: &[i64]| (0..values.len()).filter(|&i| is_comb(values, i)).collect::<Vec<_>>();
+        let left_out = |values: &[i64]| {
+            let values: Vec<Bytes> = values.iter().copied().map(Bytes).collect();
+            (0..values.len()).filter(|&i| is_comb(&values, i)).collect::<Vec<_>>()
+        };
         let none: Vec<usize> = Vec::new();
         assert_eq!(left_out(&[0, 0, 5, 0, 0]), none, "a single peak");
         assert_eq!(left_out(&[0, 1, 2, 3, 2, 1]), none, "a slope");

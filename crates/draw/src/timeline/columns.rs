@@ -7,7 +7,7 @@
 use super::bands::{Band, BandFill, BandTexture, Bands, NEVER, NONE, Share};
 use super::live_bands::{BandPlace, LiveBands, Run, Slot, Stride};
 use crate::{Palette, Rgb, View};
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 use std::ops::Range;
 
 /// Bands have an edge at their top from this height on; on thinner ones it would hide the colour.
@@ -25,7 +25,7 @@ pub(super) struct Painter<'a, B> {
     rows: usize,
     rows_per_byte: f64,
     /// The fewest bytes that are at least a row high.
-    tall_bytes: i64,
+    tall_bytes: Bytes,
     /// Width of a column on the axis.
     column_width: f64,
 }
@@ -37,7 +37,7 @@ struct Column<'a> {
     /// The moment that it shows.
     moment: Moment,
     /// Bytes that are painted, and the row above them.
-    bytes: i64,
+    bytes: Bytes,
     row: usize,
 }
 
@@ -62,7 +62,7 @@ impl<'a, B: Bands> Painter<'a, B> {
         palette: &'a Palette,
     ) -> Self {
         let rows_per_byte = rows as f64 / view.height_bytes();
-        let tall_bytes = (1.0 / rows_per_byte).ceil().max(1.0) as i64;
+        let tall_bytes = Bytes((1.0 / rows_per_byte).ceil().max(1.0) as i64);
         let column_width = view.span() / columns as f64;
         Self { bands, timeline, view, palette, rows, rows_per_byte, tall_bytes, column_width }
     }
@@ -81,9 +81,9 @@ impl<'a, B: Bands> Painter<'a, B> {
                 continue;
             }
             self.advance(&mut walk, moment);
-            let row = self.row_at(0);
+            let row = self.row_at(Bytes::ZERO);
             let (ids, colors) = (&mut ids[at.clone()], &mut colors[at]);
-            self.column(&walk.live, &mut run, &mut Column { ids, colors, moment, bytes: 0, row });
+            self.column(&walk.live, &mut run, &mut Column { ids, colors, moment, bytes: Bytes::ZERO, row });
         }
     }
 
@@ -139,7 +139,7 @@ impl<'a, B: Bands> Painter<'a, B> {
 
     fn column(&self, live: &LiveBands, run: &mut Run, column: &mut Column<'_>) {
         for (at, group) in live.groups.iter().enumerate() {
-            let hidden = (self.view.y0.max(0.0) as i64).saturating_sub(column.bytes);
+            let hidden = Bytes(self.view.y0.max(0.0) as i64) - column.bytes;
             group.walk(hidden, |step| {
                 match step {
                     Stride::Below(bytes) => drop(self.raise(bytes, column)),
@@ -186,9 +186,9 @@ impl<'a, B: Bands> Painter<'a, B> {
     }
 
     /// The rows of the next bytes from the bottom.
-    fn raise(&self, bytes: i64, column: &mut Column<'_>) -> Range<usize> {
+    fn raise(&self, bytes: Bytes, column: &mut Column<'_>) -> Range<usize> {
         let from = column.row;
-        column.bytes = column.bytes.saturating_add(bytes);
+        column.bytes += bytes;
         column.row = self.row_at(column.bytes);
         if column.row < from {
             // Only a negative size, which a damaged file may have, moves the row back.
@@ -199,8 +199,8 @@ impl<'a, B: Bands> Painter<'a, B> {
     }
 
     /// The first row whose middle is not below a number of bytes.
-    fn row_at(&self, bytes: i64) -> usize {
-        let height = (bytes as f64 - self.view.y0) * self.rows_per_byte;
+    fn row_at(&self, bytes: Bytes) -> usize {
+        let height = (bytes.as_f64() - self.view.y0) * self.rows_per_byte;
         (height - 0.5).ceil().clamp(0.0, self.rows as f64) as usize
     }
 

@@ -5,7 +5,7 @@ use crate::timeline::bands::{BlockFilter, Blocks};
 use crate::timeline::stacked::{Pixel, Raster, raster};
 use crate::{Axis, BandColors, ColorBy, Coloring};
 use oomscope_fixtures::timelines::{self as fixture, Step};
-use oomscope_model::{AllocId, Snapshot};
+use oomscope_model::{AllocId, Bytes, Snapshot};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,18 +47,18 @@ fn history() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// The parts of a column, from the bottom: a block, or a share with the bytes of its blocks.
-fn naive(blocks: &Blocks<'_>, view: &View, moment: Moment) -> Vec<(Pixel, i64)> {
+fn naive(blocks: &Blocks<'_>, view: &View, moment: Moment) -> Vec<(Pixel, Bytes)> {
     let timeline = blocks.timeline;
     let row_bytes = view.height_bytes() / SIZE_PX[1] as f64;
     let mut parts = Vec::new();
     let mut run: BTreeMap<Share, Vec<AllocId>> = BTreeMap::new();
-    let end_run = |run: &mut BTreeMap<Share, Vec<AllocId>>, parts: &mut Vec<(Pixel, i64)>| {
+    let end_run = |run: &mut BTreeMap<Share, Vec<AllocId>>, parts: &mut Vec<(Pixel, Bytes)>| {
         for (share, ids) in std::mem::take(run) {
             parts.push((Pixel::Share(share), ids.iter().map(|&id| timeline.size(id)).sum()));
         }
     };
     for id in timeline.lifetimes.live_at(moment) {
-        if row_bytes <= timeline.size(id) as f64 {
+        if row_bytes <= timeline.size(id).as_f64() {
             end_run(&mut run, &mut parts);
             parts.push((Pixel::Block(id), timeline.size(id)));
         } else {
@@ -70,13 +70,13 @@ fn naive(blocks: &Blocks<'_>, view: &View, moment: Moment) -> Vec<(Pixel, i64)> 
 }
 
 /// The pixels of a column from the bottom: a pixel shows what its middle lies in.
-fn naive_pixels(parts: &[(Pixel, i64)], view: &View) -> Vec<Pixel> {
-    let row = |bytes: i64| {
-        let rows = view.y_from_bytes(bytes as f64) * SIZE_PX[1] as f64;
+fn naive_pixels(parts: &[(Pixel, Bytes)], view: &View) -> Vec<Pixel> {
+    let row = |bytes: Bytes| {
+        let rows = view.y_from_bytes(bytes.as_f64()) * SIZE_PX[1] as f64;
         (rows - 0.5).ceil().clamp(0.0, SIZE_PX[1] as f64) as usize
     };
     let mut pixels = vec![Pixel::Empty; SIZE_PX[1]];
-    let mut below = 0;
+    let mut below = Bytes::ZERO;
     for &(pixel, bytes) in parts {
         pixels[row(below)..row(below + bytes)].fill(pixel);
         below += bytes;
@@ -118,7 +118,7 @@ proptest! {
             };
             let parts = naive(&blocks, &view, moment);
             // The height is the exact maximum, and what is in it are the bytes of that instant.
-            prop_assert_eq!(parts.iter().map(|&(_, bytes)| bytes).sum::<i64>(), timeline.active.at(moment));
+            prop_assert_eq!(parts.iter().map(|&(_, bytes)| bytes).sum::<Bytes>(), timeline.active.at(moment));
             prop_assert_eq!(Some(timeline.active.at(moment)), highest);
             let shown: Vec<Pixel> = (0..SIZE_PX[1]).rev().map(|y| raster.pixel(x, y)).collect();
             prop_assert_eq!(shown, naive_pixels(&parts, &view), "column {}", x);
@@ -141,7 +141,7 @@ proptest! {
         let timeline = fixture::timeline(&steps);
         let coloring = coloring(ColorBy::Size, &timeline);
         let column_events = column_events.floor();
-        let row_bytes = (timeline.active.peak().1 as f64 / 40.0).max(1.0).floor();
+        let row_bytes = (timeline.active.peak().1.as_f64() / 40.0).max(1.0).floor();
         let at = |x: usize, y: usize| View {
             axis: Axis::Event,
             x0: x as f64 * column_events,

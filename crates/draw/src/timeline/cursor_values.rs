@@ -3,7 +3,7 @@
 use super::TimelineCanvas;
 use super::marks::{LABEL_PX, MarkLabels, axis_font};
 use egui::{Color32, Rect, pos2, vec2};
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 use oomscope_units as units;
 
 /// Narrower pictures, in points, have no room for three labels beside the cursor.
@@ -26,7 +26,7 @@ impl TimelineCanvas<'_> {
         for (text, bytes) in texts(self.timeline, moment) {
             let galley = self.painter.layout_no_wrap(text, axis_font(), color);
             let size = galley.size() + vec2(10.0, 4.0);
-            let y = self.y(bytes as f64);
+            let y = self.y(bytes.as_f64());
             let places = ROWS.into_iter().flat_map(|row| {
                 let top = y - size.y / 2.0 + row * LABEL_PX;
                 [x - GAP_PX - size.x, x + GAP_PX].map(|left| Rect::from_min_size(pos2(left, top), size))
@@ -47,7 +47,7 @@ impl TimelineCanvas<'_> {
 }
 
 /// Labels with the bytes at which they stand. Mostly, allocated bytes are the active ones and need no label.
-fn texts(timeline: &Timeline, moment: Moment) -> impl Iterator<Item = (String, i64)> {
+fn texts(timeline: &Timeline, moment: Moment) -> impl Iterator<Item = (String, Bytes)> {
     let [active, allocated] = [&timeline.active, &timeline.allocated].map(|curve| curve.at(moment));
     let allocated = (allocated != active).then_some(("allocated", allocated));
     let totals = [Some(("reserved", timeline.reserved.at(moment))), Some(("active", active)), allocated];

@@ -4,7 +4,7 @@ use super::canvas::TimelineCanvas;
 use super::marks::MarkLabels;
 use crate::{Axis, View};
 use egui::{Color32, Pos2, Rect, Shape, Stroke, pos2};
-use oomscope_model::Timeline;
+use oomscope_model::{Bytes, Timeline};
 use oomscope_units as units;
 
 /// The width of what is projected, as a share of what was recorded: it has no events whose number would mean something.
@@ -14,18 +14,18 @@ const WIDTH: f64 = 0.2;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Future {
     /// The most requested bytes in each of some stretches that are equally long.
-    pub requested: Vec<i64>,
+    pub requested: Vec<Bytes>,
 }
 
 impl Future {
     /// Of bytes in stretches.
     pub fn of(requested: &[u64]) -> Self {
-        Self { requested: requested.iter().map(|&bytes| i64::try_from(bytes).unwrap_or(i64::MAX)).collect() }
+        Self { requested: requested.iter().map(|&bytes| Bytes::of_size(bytes)).collect() }
     }
 
     /// The most of all bytes.
-    pub fn peak_bytes(&self) -> i64 {
-        self.requested.iter().copied().max().unwrap_or(0)
+    pub fn peak_bytes(&self) -> Bytes {
+        self.requested.iter().copied().max().unwrap_or_default()
     }
 
     /// A view of everything with this behind it. There is no time at which it would come, so an axis of time ends before it.
@@ -66,7 +66,7 @@ impl TimelineCanvas<'_> {
         let mut points: Vec<Pos2> = Vec::new();
         for (index, &bytes) in future.requested.iter().enumerate() {
             let x = |index: usize| self.x_at(start + (end - start) * index as f64 / stretches);
-            let y = self.y(bytes as f64);
+            let y = self.y(bytes.as_f64());
             points.extend([pos2(x(index), y), pos2(x(index + 1), y)]);
         }
         let color = Color32::from(self.palette.accent);
@@ -86,7 +86,7 @@ mod tests {
         let timeline = fixture::timeline(&fixture::sawtooth(500));
         let full = View::fit(&timeline);
         let high = timeline.active.peak().1 * 3;
-        let future = Future { requested: vec![1, high, 2] };
+        let future = Future { requested: vec![Bytes(1), high, Bytes(2)] };
         let wider = future.behind(full, &timeline);
         assert!(full.x1 < wider.x1 && high < wider.y1 as i64);
         assert_eq!(future.height_bytes(&wider, &timeline), wider.y1);

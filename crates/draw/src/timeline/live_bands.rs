@@ -4,6 +4,7 @@
 //! least a row high. A band that comes or goes changes the sums of its chunk.
 
 use super::bands::{NONE, Share};
+use oomscope_model::Bytes;
 
 /// Number of bands in a chunk: few enough that a chunk with a large band is looked through at once, and enough
 /// that sums are less work than bands.
@@ -27,7 +28,7 @@ pub(super) struct Slot {
     pub(super) is_tall: bool,
     /// True if it is over within less than a column.
     pub(super) is_brief: bool,
-    pub(super) bytes: i64,
+    pub(super) bytes: Bytes,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,7 +36,7 @@ struct Chunk {
     /// Number of bands that are at least a row high.
     tall: u16,
     /// Bytes of all.
-    bytes: i64,
+    bytes: Bytes,
 }
 
 /// The bands of a group.
@@ -44,10 +45,10 @@ pub(super) struct Group {
     slots: Vec<Slot>,
     chunks: Vec<Chunk>,
     /// Bytes of each chunk by share.
-    sums: Vec<i64>,
+    sums: Vec<Bytes>,
     shares: usize,
     /// Bytes of all.
-    pub(super) bytes: i64,
+    pub(super) bytes: Bytes,
     /// True if a size was negative, as a damaged file may have it. Then later bands may lie lower.
     has_negative: bool,
 }
@@ -61,9 +62,9 @@ pub(super) struct LiveBands {
 /// A step upwards through a group.
 pub(super) enum Stride<'a> {
     /// Bands that are below the view, with those that share a run with visible ones left out.
-    Below(i64),
+    Below(Bytes),
     /// Bands that are each less than a row high, as their bytes by share.
-    Sums(&'a [i64]),
+    Sums(&'a [Bytes]),
     /// One band.
     Band(Slot),
 }
@@ -94,7 +95,7 @@ impl Group {
     fn add(&mut self, slot: Slot) {
         if self.slots.len().is_multiple_of(CHUNK) {
             self.chunks.push(Chunk::default());
-            self.sums.resize(self.sums.len() + self.shares, 0);
+            self.sums.resize(self.sums.len() + self.shares, Bytes::ZERO);
         }
         self.slots.push(slot);
         self.has_negative |= slot.bytes < 0;
@@ -112,8 +113,10 @@ impl Group {
     /// Add a band to the sums, or take it from them. Sums wrap, since sizes of a damaged file may be of any
     /// size: what is added and taken away again leaves nothing behind.
     fn count(&mut self, at: usize, slot: Slot, is_added: bool) {
-        let add =
-            |sum: i64| if is_added { sum.wrapping_add(slot.bytes) } else { sum.wrapping_sub(slot.bytes) };
+        let add = |Bytes(sum): Bytes| {
+            let Bytes(bytes) = slot.bytes;
+            Bytes(if is_added { sum.wrapping_add(bytes) } else { sum.wrapping_sub(bytes) })
+        };
         let step = |count: u16| if is_added { count + 1 } else { count - 1 };
         let chunk = &mut self.chunks[at / CHUNK];
         chunk.bytes = add(chunk.bytes);
@@ -127,7 +130,7 @@ impl Group {
 
     /// Go upwards through the bands until `visit` returns false. Nothing of the lowest `hidden_bytes` is
     /// visible.
-    pub(super) fn walk(&self, hidden_bytes: i64, mut visit: impl FnMut(Stride<'_>) -> bool) {
+    pub(super) fn walk(&self, hidden_bytes: Bytes, mut visit: impl FnMut(Stride<'_>) -> bool) {
         let (first, below) = self.first_chunk(hidden_bytes);
         if below != 0 && !visit(Stride::Below(below)) {
             return;
@@ -147,10 +150,10 @@ impl Group {
 
     /// The chunk from which on runs of shares that are visible are complete, and the bytes below it. That is
     /// the last one below the view in which a band that is at least a row high ends a run.
-    fn first_chunk(&self, hidden_bytes: i64) -> (usize, i64) {
-        let (mut first, mut below, mut sum) = (0, 0, 0i64);
+    fn first_chunk(&self, hidden_bytes: Bytes) -> (usize, Bytes) {
+        let (mut first, mut below, mut sum) = (0, Bytes::ZERO, Bytes::ZERO);
         for (at, chunk) in self.chunks.iter().enumerate() {
-            let end = sum.saturating_add(chunk.bytes);
+            let end = sum + chunk.bytes;
             if self.has_negative || hidden_bytes < end {
                 break;
             }
@@ -166,31 +169,30 @@ impl Group {
 /// The thin bands between two that are at least a row high: bytes by share.
 #[derive(Debug)]
 pub(super) struct Run {
-    sums: Vec<i64>,
+    sums: Vec<Bytes>,
     is_empty: bool,
 }
 
 impl Run {
     /// A run without bands.
     pub(super) fn new(shares: usize) -> Self {
-        Self { sums: vec![0; shares], is_empty: true }
+        Self { sums: vec![Bytes::ZERO; shares], is_empty: true }
     }
 
     /// Add a band.
     pub(super) fn add(&mut self, slot: Slot) {
-        let sum = &mut self.sums[usize::from(slot.share)];
-        *sum = sum.saturating_add(slot.bytes);
+        self.sums[usize::from(slot.share)] += slot.bytes;
         self.is_empty = false;
     }
 
     /// Add bands by their sums.
-    pub(super) fn add_sums(&mut self, sums: &[i64]) {
-        self.sums.iter_mut().zip(sums).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
+    pub(super) fn add_sums(&mut self, sums: &[Bytes]) {
+        self.sums.iter_mut().zip(sums).for_each(|(sum, &more)| *sum += more);
         self.is_empty = false;
     }
 
     /// Take all shares out, in their order.
-    pub(super) fn drain(&mut self, mut visit: impl FnMut(Share, i64)) {
+    pub(super) fn drain(&mut self, mut visit: impl FnMut(Share, Bytes)) {
         if std::mem::replace(&mut self.is_empty, true) {
             return;
         }

@@ -3,7 +3,7 @@
 use super::canvas::TimelineCanvas;
 use crate::{Axis, Tick, byte_ticks, event_ticks, time_ticks};
 use egui::{Align2, Color32, FontId, Galley, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
-use oomscope_model::{EventIx, Moment, OomEvent};
+use oomscope_model::{Bytes, EventIx, Moment, OomEvent};
 use oomscope_units as units;
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ impl TimelineCanvas<'_> {
     }
 
     /// Paint a line at the peak.
-    pub fn peak(&self, (moment, bytes): (Moment, i64), labels: &mut MarkLabels) {
+    pub fn peak(&self, (moment, bytes): (Moment, Bytes), labels: &mut MarkLabels) {
         let x = self.x_middle(moment).round();
         let color = Color32::from(self.palette.peak);
         let line = [pos2(x, self.rect.top()), pos2(x, self.rect.bottom())];
@@ -108,8 +108,8 @@ impl TimelineCanvas<'_> {
     }
 
     /// Paint a line at the bytes that memory cannot exceed.
-    pub fn capacity(&self, bytes: i64, labels: &mut MarkLabels) {
-        let y = self.y(bytes as f64).round();
+    pub fn capacity(&self, bytes: Bytes, labels: &mut MarkLabels) {
+        let y = self.y(bytes.as_f64()).round();
         if !self.rect.y_range().contains(y) {
             return;
         }
@@ -179,7 +179,7 @@ impl TimelineCanvas<'_> {
         let (from, to) = self.view.on(self.timeline).positions_of(moment);
         let wide = (self.x_at(to) - self.x_at(from)).max(MIN_OOM_PX);
         let right = (x + wide / 2.0).min(self.rect.right());
-        let (top, bottom) = (self.y(active.saturating_add(oom.requested) as f64), self.y(active as f64));
+        let (top, bottom) = (self.y((active + oom.requested).as_f64()), self.y(active.as_f64()));
         let request = Rect::from_min_max(pos2(right - wide, top), pos2(right, bottom));
         let stroke = Stroke::new(1.0, color);
         painter.rect(request, 0.0, color.gamma_multiply(0.35), stroke, StrokeKind::Inside);

@@ -42,7 +42,7 @@ impl TimelineCanvas<'_> {
         let fill = Color32::from(self.palette.accent).gamma_multiply(0.45);
         for (i, &active) in totals.active.iter().enumerate() {
             let left = self.rect.left() + i as f32 * width;
-            let top = self.y(active as f64);
+            let top = self.y(active.as_f64());
             mesh.add_colored_rect(
                 Rect::from_min_max(pos2(left, top), pos2(left + width, self.rect.bottom())),
                 fill,

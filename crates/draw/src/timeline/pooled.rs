@@ -3,7 +3,7 @@
 use super::bands::{BANDS_END, Band, BandFill, BandTexture, Bands, Blocks};
 use crate::{ColorClass, Rgb};
 use oomscope_analysis::PrivatePools;
-use oomscope_model::{AllocId, Moment};
+use oomscope_model::{AllocId, Bytes, Moment};
 use std::ops::Range;
 
 /// Ids of the free parts of pools count down from here, above all ids of allocations.
@@ -43,10 +43,10 @@ impl Bands for Pooled<'_> {
         self.pools.pools.len() + 1
     }
 
-    fn above(&self, group: usize, moment: Moment, bytes: i64) -> Option<(u32, i64)> {
+    fn above(&self, group: usize, moment: Moment, bytes: Bytes) -> Option<(u32, Bytes)> {
         let has_envelopes = self.blocks.filter.is_none_or(|filter| !filter.hides_rest);
         let pool = self.pools.pools.get(group).filter(|_| has_envelopes)?;
-        let free = pool.reserved.at(moment).saturating_sub(bytes);
+        let free = pool.reserved.at(moment) - bytes;
         (0 < free).then_some((FIRST_POOL_ID - group as u32, free))
     }
 
@@ -108,12 +108,12 @@ mod tests {
             let mut bands = Vec::new();
             for group in 0..pooled.groups() {
                 let inside = live.iter().filter(|band| band.group == group).map(|band| (band.id, band.bytes));
-                let inside: Vec<(u32, i64)> = inside.collect();
+                let inside: Vec<(u32, Bytes)> = inside.collect();
                 let bytes = inside.iter().map(|&(_, bytes)| bytes).sum();
                 bands.extend(inside);
                 bands.extend(pooled.above(group, Moment(moment), bytes));
             }
-            bands
+            bands.into_iter().map(|(id, Bytes(bytes))| (id, bytes)).collect::<Vec<_>>()
         };
         let rest = (2 << 20) - 1000;
         assert_eq!(bands(1), [(0, 100)]);

@@ -80,7 +80,7 @@ mod tests {
     use crate::timeline::stacked::{Pixel, Raster, raster};
     use crate::{Axis, BandColors, ColorBy, Palette, View};
     use oomscope_fixtures::timelines::{self as fixture, Step};
-    use oomscope_model::Snapshot;
+    use oomscope_model::{Bytes, Snapshot};
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -111,9 +111,9 @@ mod tests {
                     continue;
                 };
                 prop_assert_eq!(Some(timeline.reserved.at(moment)), naive);
-                let sum: i64 = timeline.ranges.live_at(moment).map(|range| range.size).sum();
+                let sum: Bytes = timeline.ranges.live_at(moment).map(|range| range.size).sum();
                 prop_assert_eq!(Some(sum), naive);
-                let top = (view.y_from_bytes(sum as f64) * 47.0 - 0.5).ceil().clamp(0.0, 47.0) as usize;
+                let top = (view.y_from_bytes(sum.as_f64()) * 47.0 - 0.5).ceil().clamp(0.0, 47.0) as usize;
                 let filled = (0..47).filter(|&y| raster.pixel(x, y) != Pixel::Empty).count();
                 prop_assert_eq!(filled, top);
                 for y in 0..47 {
@@ -121,9 +121,9 @@ mod tests {
                     let range = range_of_band(id, &timeline).expect("a band is a range");
                     prop_assert!(range.is_live_at(moment));
                     let below = timeline.ranges.all()[..id.index()].iter().filter(|other| other.is_live_at(moment));
-                    let below: i64 = below.map(|other| other.size).sum();
+                    let below: Bytes = below.map(|other| other.size).sum();
                     let bytes = view.bytes_from_y((47.0 - y as f64 - 0.5) / 47.0);
-                    prop_assert!(below as f64 - 1e-3 <= bytes && bytes <= (below + range.size) as f64 + 1e-3);
+                    prop_assert!(below.as_f64() - 1e-3 <= bytes && bytes <= (below + range.size).as_f64() + 1e-3);
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::*;
 use crate::timeline::bands::Blocks;
 use crate::{BandColors, ColorBy, Coloring};
 use oomscope_fixtures::timelines::{self as fixture, Step};
-use oomscope_model::Snapshot;
+use oomscope_model::{Bytes, Snapshot};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -64,16 +64,16 @@ proptest! {
             let expected = timeline.active.peak_in(range);
             prop_assert_eq!(raster.moments[x], expected.map(|(moment, _)| moment));
             let Some((moment, active)) = expected else { continue };
-            let top = (view.y_from_bytes(active as f64) * 53.0 - 0.5).ceil().clamp(0.0, 53.0);
+            let top = (view.y_from_bytes(active.as_f64()) * 53.0 - 0.5).ceil().clamp(0.0, 53.0);
             prop_assert_eq!(filled(&raster, x), top as usize);
             for y in 0..53 {
                 if let Pixel::Block(id) = raster.pixel(x, y) {
                     let live: Vec<AllocId> = timeline.lifetimes.live_at(moment).collect();
-                    let below: i64 = live.iter().take_while(|&&other| other < id).map(|&other| timeline.size(other)).sum();
+                    let below: Bytes = live.iter().take_while(|&&other| other < id).map(|&other| timeline.size(other)).sum();
                     let size = timeline.size(id);
                     let bytes = view.bytes_from_y((53.0 - y as f64 - 0.5) / 53.0);
                     prop_assert!(live.contains(&id));
-                    prop_assert!(below as f64 - 1e-3 <= bytes && bytes <= (below + size) as f64 + 1e-3);
+                    prop_assert!(below.as_f64() - 1e-3 <= bytes && bytes <= (below + size).as_f64() + 1e-3);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Totals of pixel columns, as far as a picture can show them.
 
 use crate::View;
-use oomscope_model::{Curve, Timeline};
+use oomscope_model::{Bytes, Curve, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use std::ops::Range;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnTotals {
     /// Active bytes by column.
-    pub active: Vec<i64>,
+    pub active: Vec<Bytes>,
     /// Allocated bytes by column.
-    pub allocated: Vec<i64>,
+    pub allocated: Vec<Bytes>,
     /// Reserved bytes by column.
-    pub reserved: Vec<i64>,
+    pub reserved: Vec<Bytes>,
 }
 
 impl ColumnTotals {
@@ -21,10 +21,12 @@ impl ColumnTotals {
     pub fn of_view(timeline: &Timeline, view: &View, columns: usize) -> Self {
         let ranges: Vec<Range<usize>> =
             (0..columns).map(|column| view.on(timeline).moments_of_column(column, columns)).collect();
-        let peak =
-            |curve: &Curve, range: &Range<usize>| curve.peak_in(range.clone()).map_or(0, |(_, value)| value);
-        let reserved =
-            |range: &Range<usize>| if range.is_empty() { 0 } else { timeline.reserved.max_in(range.clone()) };
+        let peak = |curve: &Curve, range: &Range<usize>| {
+            curve.peak_in(range.clone()).map_or(Bytes::ZERO, |(_, value)| value)
+        };
+        let reserved = |range: &Range<usize>| {
+            if range.is_empty() { Bytes::ZERO } else { timeline.reserved.max_in(range.clone()) }
+        };
         Self {
             active: ranges.par_iter().map(|range| peak(&timeline.active, range)).collect(),
             allocated: ranges.par_iter().map(|range| peak(&timeline.allocated, range)).collect(),
@@ -37,7 +39,7 @@ impl ColumnTotals {
 pub fn decimate(curve: &Curve, most: usize) -> Vec<[f64; 2]> {
     ranges(curve.len(), most)
         .filter_map(|range| curve.peak_in(range))
-        .map(|(moment, value)| [f64::from(moment.0), value as f64])
+        .map(|(moment, value)| [f64::from(moment.0), value.as_f64()])
         .collect()
 }
 
@@ -58,7 +60,7 @@ mod tests {
         let points = decimate(&timeline.active, 100);
         assert_eq!(points.len(), 100);
         let highest = points.iter().map(|p| p[1]).fold(0.0, f64::max);
-        assert_eq!(highest, timeline.active.peak().1 as f64);
+        assert_eq!(highest, timeline.active.peak().1.as_f64());
         assert_eq!(decimate(&timeline.active, 1 << 20).len(), timeline.active.len());
     }
 

@@ -8,8 +8,8 @@ use foldhash::HashMap;
 use oomscope_analysis::SegmentIndex;
 use oomscope_analysis::segment_state::{Content, GroupKey, Part, Row, SegmentState, SizeClass};
 use oomscope_model::{
-    AllocId, Anchor, Block, BlockState, EventIx, Moment, Recording, ReservedRange, Segment, SegmentTable,
-    StackId, StrId, Timeline,
+    AllocId, Anchor, Block, BlockState, Bytes, EventIx, Moment, Recording, ReservedRange, Segment,
+    SegmentTable, StackId, StrId, Timeline,
 };
 
 /// Blocks that a cut could not write as the recording has them, since events and segments contradict each other, or the end of
@@ -75,17 +75,17 @@ fn kept_blocks(timeline: &Timeline, end: Moment, keeps: impl Fn(AllocId) -> bool
     out
 }
 
-fn free(addr: u64, size: i64) -> Block {
-    Block { addr, size, requested: 0, state: BlockState::Inactive, stack: StackId::EMPTY }
+fn free(addr: u64, size: Bytes) -> Block {
+    Block { addr, size, requested: Bytes::ZERO, state: BlockState::Inactive, stack: StackId::EMPTY }
 }
 
 /// Append a block to those of a segment, whose first is at `start`. Free blocks that touch are one, as in the allocator.
 fn push_block(blocks: &mut Vec<Block>, start: usize, block: Block) {
     let is_free = |block: &Block| block.state == BlockState::Inactive;
-    let touches = |last: &Block| last.addr.checked_add_signed(last.size) == Some(block.addr);
+    let touches = |last: &Block| last.addr.checked_add_signed(last.size.0) == Some(block.addr);
     match blocks[start..].last_mut() {
         Some(last) if is_free(last) && is_free(&block) && touches(last) => {
-            last.size = last.size.saturating_add(block.size);
+            last.size += block.size;
         }
         _ => blocks.push(block),
     }
@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
         self.out.segments.push(Segment {
             device: self.timeline.device,
             addr,
-            size: i64::try_from(size).unwrap_or(i64::MAX),
+            size: Bytes::of_size(size),
             stream: range.map_or(key.stream, |range| range.stream),
             pool: range.map_or(key.pool, |range| range.pool),
             kind: recorded.and_then(|segment| segment.kind).or_else(|| self.kind(key.class?)),

@@ -1,6 +1,6 @@
 //! One value of a table.
 
-use oomscope_model::{PoolKey, StackId};
+use oomscope_model::{Bytes, PoolKey, StackId};
 use std::borrow::Cow;
 
 /// One value of a table. Formats write it without knowing its column.
@@ -18,6 +18,12 @@ pub enum Cell<'a> {
     Text(Cow<'a, str>),
     /// A memory pool: `(0, 0)` as text. Most rows have one, and none needs memory of its own.
     Pool(PoolKey),
+}
+
+impl From<Bytes> for Cell<'_> {
+    fn from(bytes: Bytes) -> Self {
+        Self::Int(bytes.0)
+    }
 }
 
 impl<'a> Cell<'a> {

@@ -9,7 +9,7 @@ use crate::{Chunk, ChunkSource, ErrorKind};
 
 /// A pickle in memory, given out in chunks of a size.
 #[derive(Debug, Clone, Copy)]
-pub struct Bytes<'a> {
+pub struct InMemory<'a> {
     /// All of it.
     pub pickle: &'a [u8],
     /// Where the next chunk begins.
@@ -18,7 +18,7 @@ pub struct Bytes<'a> {
     pub chunk_size: usize,
 }
 
-impl ChunkSource for Bytes<'_> {
+impl ChunkSource for InMemory<'_> {
     fn next_chunk(&mut self, _spent: Option<Chunk>) -> Result<Option<Chunk>, ErrorKind> {
         let end = self.pickle.len().min(self.at + self.chunk_size);
         let Some(part) = self.pickle.get(self.at..end).filter(|part| !part.is_empty()) else {
@@ -34,7 +34,7 @@ impl ChunkSource for Bytes<'_> {
     }
 }
 
-impl SeekSource for Bytes<'_> {
+impl SeekSource for InMemory<'_> {
     fn seek(&mut self, offset: u64) {
         self.at = offset as usize;
     }
@@ -43,7 +43,7 @@ impl SeekSource for Bytes<'_> {
 /// Pieces of a size, decoded in turn by a few decoders.
 #[derive(Debug)]
 pub struct InTurn<'a, K: PieceSink> {
-    source: Bytes<'a>,
+    source: InMemory<'a>,
     piece_bytes: u64,
     decoders: Vec<Option<PieceDecoder<K>>>,
     fork: Option<Fork<K>>,
@@ -62,7 +62,7 @@ pub struct InTurn<'a, K: PieceSink> {
 
 impl<'a, K: PieceSink> InTurn<'a, K> {
     /// Pieces of so many bytes of a source, decoded by so many decoders.
-    pub fn new(source: Bytes<'a>, piece_bytes: u64, decoders: usize) -> Self {
+    pub fn new(source: InMemory<'a>, piece_bytes: u64, decoders: usize) -> Self {
         let decoders = (0..decoders).map(|_| None).collect();
         let (fork, hints, spent) = (None, Vec::new(), None);
         Self {
@@ -103,7 +103,7 @@ impl<K: PieceSink> Pieces<K> for InTurn<'_, K> {
             if let Some(piece) = self.spent.take() {
                 decoder.reuse(piece);
             }
-            let source = Bytes { at: from as usize - 1, ..self.source };
+            let source = InMemory { at: from as usize - 1, ..self.source };
             if let Some(piece) = decoder.decode(source, from, from + self.piece_bytes) {
                 self.decoders[turn] = Some(decoder);
                 self.handed_over += 1;

@@ -19,6 +19,6 @@ mod sink;
 
 pub use decoder::{Hint, Piece, PieceDecoder};
 pub use fork::Fork;
-pub use in_turn::{Bytes, InTurn};
+pub use in_turn::{InMemory, InTurn};
 pub use join::{Pieces, decode_in_pieces};
 pub use sink::PieceSink;

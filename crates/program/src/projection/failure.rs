@@ -2,7 +2,7 @@
 
 use super::course::Unprojected;
 use super::likeness::ROUNDING;
-use oomscope_model::{Action, AllocId, EventIx, Timeline};
+use oomscope_model::{Action, AllocId, Bytes, EventIx, Timeline};
 
 /// The request that ended a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(super) struct Failure {
     /// Its `oom` event.
     pub(super) event: EventIx,
     /// Bytes, rounded up to a block size.
-    pub(super) bytes: i64,
+    pub(super) bytes: Bytes,
 }
 
 impl Failure {

@@ -32,7 +32,7 @@ impl Likeness {
     /// What a request that failed shows of it.
     pub(super) fn mark_of_failed(self, run: &Run<'_>, event: EventIx) -> Mark {
         let events = &run.recording.events;
-        self.of(events.stack(event), events.size(event).max(0).unsigned_abs())
+        self.of(events.stack(event), events.size(event).as_u64())
     }
 
     fn of(self, stack: StackId, bytes: u64) -> Mark {

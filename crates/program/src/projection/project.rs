@@ -123,7 +123,7 @@ fn leaves_graphs(computation: &Computation<'_>, turns: &Turns, earlier: &Earlier
     let active = &computation.run.recording.active;
     let leaves_much = |call: Range<u32>, next: &Range<u32>| {
         let [before, after] = [call.start, next.start].map(|event| active.at(Moment(event)));
-        call.end == next.start && WORTH.is_exceeded(after.saturating_sub(before), after)
+        call.end == next.start && WORTH.is_exceeded(after - before, after)
     };
     let Some(before) = earlier.index.checked_sub(1).map(|index| turns.events(index)) else { return false };
     computation.has_backward()

@@ -10,7 +10,7 @@ use super::writer::Writer;
 use crate::Run;
 use foldhash::{HashMap, HashSet};
 use oomscope_analysis::Category;
-use oomscope_model::{Action, AllocId, Event, EventIx, Moment};
+use oomscope_model::{Action, AllocId, Bytes, Event, EventIx, Moment};
 
 /// What the events follow from.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ struct Rest<'a> {
     /// What the earlier iteration left, and is gone by now.
     dropped: HashSet<AllocId>,
     /// Address and bytes of what was written for an allocation of the earlier iteration.
-    made: HashMap<AllocId, (u64, i64)>,
+    made: HashMap<AllocId, (u64, Bytes)>,
     /// The allocation at each address of the earlier iteration.
     holders: HashMap<u64, AllocId>,
 }
@@ -66,7 +66,7 @@ impl Rest<'_> {
         let Some(id) = run.recording.lifetimes.of_alloc_event(event) else { return };
         self.holders.insert(addr, id);
         self.drop_left_over(event, id);
-        let expected = i64::try_from(sizes.of_counterpart(id)).unwrap_or(i64::MAX);
+        let expected = Bytes::of_size(sizes.of_counterpart(id));
         let is_failed = event == earlier.at;
         if !is_failed && !self.dropped.contains(&id) && self.is_made_once(id) {
             return;
@@ -91,7 +91,7 @@ impl Rest<'_> {
     }
 
     /// Address and bytes of the recorded counterpart of an allocation, if it is still there to be given back.
-    fn recorded(&self, id: AllocId, action: Action) -> Option<(u64, i64)> {
+    fn recorded(&self, id: AllocId, action: Action) -> Option<(u64, Bytes)> {
         let Basis { run, failure, counterparts, .. } = self.basis;
         let ours = counterparts.get(id)?;
         let lifetimes = &run.recording.lifetimes;
@@ -127,7 +127,7 @@ impl Rest<'_> {
 }
 
 /// The bytes of the failed request: those of its counterpart, unless they are not what was asked for.
-fn failed_bytes(failure: &Failure, expected: i64) -> i64 {
-    let rounding = failure.bytes.saturating_sub(expected);
-    if (0..ROUNDING as i64).contains(&rounding) { expected } else { failure.bytes }
+fn failed_bytes(failure: &Failure, expected: Bytes) -> Bytes {
+    let rounding = failure.bytes - expected;
+    if (Bytes::ZERO..Bytes::of_size(ROUNDING)).contains(&rounding) { expected } else { failure.bytes }
 }

@@ -4,14 +4,15 @@ use super::{Projection, Unprojected};
 use crate::{Computation, Run};
 use oomscope_analysis::{Attribution, UserRules};
 use oomscope_fixtures::programs::{BACKWARD, DATA, FORWARD, LOAD, LOSS, Program, train};
-use oomscope_model::{Action, Event, EventIx, Moment, Recording, Timeline};
+use oomscope_model::{Action, Bytes, Event, EventIx, Moment, Recording, Timeline};
 
 const MIB: i64 = 1 << 20;
 
 /// What is projected where the request of an event fails, and `then` follows it.
 fn projected(recording: &Recording, event: EventIx, then: &[Event]) -> Result<Projection, Unprojected> {
     let failed = recording.events.get(event);
-    let oom = Event { action: Action::Oom, addr: None, size: (failed.size + 511) / 512 * 512, ..failed };
+    let oom =
+        Event { action: Action::Oom, addr: None, size: (failed.size + Bytes(511)) / 512 * 512, ..failed };
     let cut = recording.continued(event.0, &[&[oom], then].concat());
     let attribution = Attribution::of(&cut, &UserRules::default());
     Projection::of(&Computation::of(Run { recording: &cut, attribution: &attribution }))
@@ -64,7 +65,7 @@ fn a_step_goes_on_as_the_one_before_it_wherever_it_fails() {
     let (made, end) = made_in(&recording, 3);
     for &event in made.iter().skip(1) {
         let found = projected(&recording, event, &[]).expect("an iteration before it did the same");
-        let values = |timeline: &Timeline| -> Vec<i64> {
+        let values = |timeline: &Timeline| -> Vec<Bytes> {
             (event.0..=end.0).map(|moment| timeline.active.at(Moment(moment))).collect()
         };
         assert_eq!(values(&found.recording), values(&recording), "from {event:?} on");

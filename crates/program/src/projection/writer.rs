@@ -2,7 +2,7 @@
 
 use super::likeness::ROUNDING;
 use foldhash::HashSet;
-use oomscope_model::{Action, Event};
+use oomscope_model::{Action, Bytes, Event};
 
 /// Where the addresses of what is projected begin: beyond those of any device.
 const FIRST_ADDRESS: u64 = 1 << 62;
@@ -34,7 +34,7 @@ impl Writer {
     }
 
     /// Write an allocation like another, at an address of its own.
-    pub(super) fn alloc(&mut self, like: &Event, bytes: i64) -> u64 {
+    pub(super) fn alloc(&mut self, like: &Event, bytes: Bytes) -> u64 {
         let addr = self.next;
         self.next += ROUNDING;
         self.push(like, Action::Alloc, addr, bytes);
@@ -42,7 +42,7 @@ impl Writer {
     }
 
     /// Write that something is given back as `like` says, once.
-    pub(super) fn free(&mut self, like: &Event, addr: u64, bytes: i64) {
+    pub(super) fn free(&mut self, like: &Event, addr: u64, bytes: Bytes) {
         let is_there = match like.action {
             Action::FreeCompleted => self.gone.insert(addr),
             _ => !self.gone.contains(&addr),
@@ -53,7 +53,7 @@ impl Writer {
     }
 
     /// When it would be is not known, and texts that the program attaches say where it was then.
-    fn push(&mut self, like: &Event, action: Action, addr: u64, size: i64) {
+    fn push(&mut self, like: &Event, action: Action, addr: u64, size: Bytes) {
         let user_metadata = self.failed.user_metadata;
         let (time_us, device_free) = (None, None);
         self.events.push(Event {

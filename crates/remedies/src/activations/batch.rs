@@ -6,7 +6,7 @@ use crate::precondition::{Precondition, most};
 use crate::price::Price;
 use crate::scene::Scene;
 use oomscope_analysis::Category;
-use oomscope_model::{AllocId, EventIx, Moment, StackId};
+use oomscope_model::{AllocId, Bytes, EventIx, Moment, StackId};
 use oomscope_program::{BatchSize, Dependence, Span, is_loaded_once};
 use oomscope_simulator::{Point, Program, Row};
 use std::collections::BTreeSet;
@@ -43,7 +43,7 @@ pub(crate) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let of = |id, count| Parts::of(batch, count).map(|parts| offer(id, parts));
     let named = [of("half-batch", 2), of("quarter-batch", 4), of("eighth-batch", 8).map(Offer::rung)];
     // Nobody wants these where a larger part is enough.
-    let bytes: Vec<i64> = of_batch.iter().map(|&id| scene.run.recording.size(id)).collect();
+    let bytes: Vec<Bytes> = of_batch.iter().map(|&id| scene.run.recording.size(id)).collect();
     let degrees = Parts::all(batch, &bytes).into_iter().map(|parts| offer("micro-batch", parts).rung());
     named.into_iter().flatten().chain(degrees).collect()
 }
@@ -130,7 +130,7 @@ fn kept_across_calls(scene: &Scene<'_>) -> Vec<AllocId> {
     }
     // The last has no next one that would show it, but was made by the same code.
     if let Some(last) = spans.last() {
-        let code: BTreeSet<(StackId, i64)> = kept.iter().map(|&id| made_by(scene, id)).collect();
+        let code: BTreeSet<(StackId, Bytes)> = kept.iter().map(|&id| made_by(scene, id)).collect();
         let is_like =
             |&id: &AllocId| scene.run.recording.gone(id).is_none() && code.contains(&made_by(scene, id));
         kept.extend(made(last).filter(is_like));
@@ -140,7 +140,7 @@ fn kept_across_calls(scene: &Scene<'_>) -> Vec<AllocId> {
 }
 
 /// The stack and the size of an allocation.
-fn made_by(scene: &Scene<'_>, id: AllocId) -> (StackId, i64) {
+fn made_by(scene: &Scene<'_>, id: AllocId) -> (StackId, Bytes) {
     (scene.run.recording.stack(id), scene.run.recording.size(id))
 }
 

@@ -1,5 +1,6 @@
 //! In how many parts a batch can be computed.
 
+use oomscope_model::Bytes;
 use oomscope_program::BatchSize;
 
 /// Parts of a batch, at most, where nothing shows how many samples it has.
@@ -29,11 +30,11 @@ impl Parts {
 
     /// All that differ, from two parts on to single samples: of those with parts of the same size, the fewest. Where nothing shows how
     /// many samples there are, those in which what the batch makes can be divided: of parts as large, it is a multiple.
-    pub(super) fn all(batch: BatchSize, bytes_of_batch: &[i64]) -> Vec<Self> {
+    pub(super) fn all(batch: BatchSize, bytes_of_batch: &[Bytes]) -> Vec<Self> {
         // Numbers have 1, 2, 4 or 8 bytes.
         let is_divided = |count: u32| {
             let odd = i64::from(count >> count.trailing_zeros());
-            bytes_of_batch.iter().all(|bytes| bytes % odd == 0)
+            bytes_of_batch.iter().all(|bytes| bytes.0 % odd == 0)
         };
         if let BatchSize::Samples(all) = batch {
             let mut found: Vec<Self> =
@@ -102,7 +103,7 @@ mod tests {
     #[test]
     fn parts_go_down_to_single_samples() {
         let counts = |batch| {
-            let all = Parts::all(batch, &[96, 192]);
+            let all = Parts::all(batch, &[Bytes(96), Bytes(192)]);
             all.iter().map(|parts| parts.count).collect::<Vec<u32>>()
         };
         // Parts of 8, 6, 4, 3, 2 and 1 samples: five parts are no smaller than four.

@@ -5,7 +5,7 @@
 
 use super::kept::Kept;
 use crate::scene::Scene;
-use oomscope_model::{AllocId, EventIx, Moment, Timeline};
+use oomscope_model::{AllocId, Bytes, EventIx, Moment, Timeline};
 use oomscope_program::TrainingStep;
 use oomscope_simulator::{Point, Program, Row};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ impl Reappearing {
                 let end = timeline.lifetimes.end(gradient.id);
                 gradient.step < number && end.is_none_or(|end| step.backward_end < end.0)
             };
-            let mut by_size: BTreeMap<i64, Vec<AllocId>> = BTreeMap::new();
+            let mut by_size: BTreeMap<Bytes, Vec<AllocId>> = BTreeMap::new();
             for gradient in kept.iter().filter(is_reused) {
                 by_size.entry(timeline.size(gradient.id)).or_default().push(gradient.id);
             }
@@ -59,7 +59,7 @@ impl Reappearing {
         self.kept.extend(found.iter().map(|&id| (id, until)));
         let at = Point::before(EventIx(step.backward_end), 0);
         for &id in gradients.iter().skip(found.len()) {
-            let bytes = timeline.size(id).max(0).unsigned_abs();
+            let bytes = timeline.size(id).as_u64();
             self.added.push((id, Row { bytes, start: at, end: until }));
         }
     }
@@ -89,9 +89,9 @@ fn places(timeline: &Timeline, gradients: &[AllocId], made: &[AllocId]) -> Vec<A
 fn by_sizes(
     timeline: &Timeline,
     events: &Range<u32>,
-    wanted: &BTreeMap<i64, Vec<AllocId>>,
-) -> BTreeMap<i64, Vec<AllocId>> {
-    let mut out: BTreeMap<i64, Vec<AllocId>> = BTreeMap::new();
+    wanted: &BTreeMap<Bytes, Vec<AllocId>>,
+) -> BTreeMap<Bytes, Vec<AllocId>> {
+    let mut out: BTreeMap<Bytes, Vec<AllocId>> = BTreeMap::new();
     for id in timeline.lifetimes.started_between(Moment(events.start), Moment(events.end)) {
         let size = timeline.size(id);
         if wanted.contains_key(&size) {

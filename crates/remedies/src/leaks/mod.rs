@@ -28,7 +28,7 @@ fn left_by_leak(scene: &Scene<'_>) -> Vec<LeftBehind> {
         left.sort_by_key(|left| left.id);
     }
     let left_bytes = left.iter().map(|left| scene.run.bytes(left.id)).saturating_sum();
-    let peak_bytes = scene.run.recording.active.peak().1.max(0).unsigned_abs();
+    let peak_bytes = scene.run.recording.active.peak().1.as_u64();
     if left_bytes < peak_bytes / LEFT_PART {
         left.clear();
     }

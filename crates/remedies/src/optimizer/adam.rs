@@ -55,7 +55,7 @@ fn fused<'a>(scene: &Scene<'_>, facts: &OptimizerFacts) -> Offer<'a> {
 /// That Adam makes temporaries in its step.
 fn makes_temporaries(scene: &Scene<'_>, facts: &OptimizerFacts) -> Precondition {
     let made = scene.run.most_at_once(&facts.temporaries);
-    if let Some(oom) = facts.failed.last().filter(|oom| made < oom.requested.max(0).unsigned_abs()) {
+    if let Some(oom) = facts.failed.last().filter(|oom| made < oom.requested.as_u64()) {
         let bytes = units::bytes(oom.requested);
         return Precondition::new(format!("a step of Adam asked for {bytes} of temporaries in vain"));
     }

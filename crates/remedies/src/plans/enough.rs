@@ -51,5 +51,5 @@ impl<'s, 'r> Enough<'s, 'r> {
 /// Whether what was tried fits even if it is off as far as it may be.
 pub(super) fn is_sure(recorded: &Recorded<'_, '_>, combination: &[&Offer<'_>], tried: &Tried) -> bool {
     let off = recorded.error(combination).unwrap_or(0.0) * tried.figures.peak_reserved as f64;
-    tried.fits() == Some(true) && tried.margin.is_some_and(|margin| off <= margin as f64)
+    tried.fits() == Some(true) && tried.margin.is_some_and(|margin| off <= margin.as_f64())
 }

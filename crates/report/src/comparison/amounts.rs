@@ -3,11 +3,12 @@
 use crate::category_amount;
 use oomscope_analysis::comparison::{BothSides, Change, Portion};
 use oomscope_analysis::{CategoryBytes, InferredPart};
+use oomscope_model::Bytes;
 use oomscope_units as units;
 
 /// `51.0 → 33.8 GiB`, with both units where they differ.
 pub(super) fn pair_text([a, b]: [i128; 2]) -> String {
-    let [a, b] = [a, b].map(|bytes| units::bytes(units::clamped(bytes)));
+    let [a, b] = [a, b].map(|bytes| units::bytes(Bytes::clamped(bytes)));
     match (a.split_once(' '), b.split_once(' ')) {
         (Some((number, unit_a)), Some((_, unit_b))) if unit_a == unit_b => format!("{number} → {b}"),
         _ => format!("{a} → {b}"),
@@ -19,8 +20,8 @@ pub(super) fn portion_text(portion: &Portion) -> String {
     category_amount(&CategoryBytes {
         // Only the bytes are told.
         category: oomscope_analysis::Category::Unknown,
-        bytes: units::clamped(portion.amount.bytes),
-        inferred_bytes: units::clamped(portion.inferred_bytes()),
+        bytes: Bytes::clamped(portion.amount.bytes),
+        inferred_bytes: Bytes::clamped(portion.inferred_bytes()),
         count: 0,
     })
 }
@@ -28,7 +29,7 @@ pub(super) fn portion_text(portion: &Portion) -> String {
 /// Whether most of either side has a category that is only inferred.
 pub(super) fn is_mostly_inferred(sides: &[Portion; 2]) -> bool {
     let part = |side: &Portion| {
-        InferredPart::of(units::clamped(side.amount.bytes), units::clamped(side.inferred_bytes()))
+        InferredPart::of(Bytes::clamped(side.amount.bytes), Bytes::clamped(side.inferred_bytes()))
     };
     sides.iter().any(|side| part(side).is_most())
 }

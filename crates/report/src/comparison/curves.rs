@@ -3,6 +3,7 @@
 use super::ComparisonReport;
 use crate::diagnosis::Html;
 use oomscope_analysis::comparison::{AlignBy, Aligned, AlignedColumn};
+use oomscope_model::Bytes;
 use oomscope_units as units;
 
 /// Width and height of the drawing.
@@ -22,7 +23,7 @@ pub(super) fn curves(page: &mut Html, report: &ComparisonReport<'_>) {
     let Some((by, aligned)) = Aligned::best(report.sides) else { return };
     let columns = aligned.columns(COLUMNS);
     let peaks = columns.iter().flat_map(|column| column.peaks).flatten();
-    let top = peaks.map(|(_, bytes)| bytes).max().unwrap_or(0).max(1);
+    let top = peaks.map(|(_, bytes)| bytes).max().unwrap_or(Bytes::ZERO).max(Bytes(1));
     page.markup("<section class=\"card info\">\n<h2>Both over time</h2>\n<figure>\n");
     let [width, height] = SIZE;
     page.computed(&format!(
@@ -57,12 +58,12 @@ fn x_of(aligned: &Aligned<'_>, side: usize, report: &ComparisonReport<'_>) -> f6
     left + (right - left) * part.clamp(0.0, 1.0)
 }
 
-fn y_of(bytes: i64, top: i64) -> f64 {
+fn y_of(bytes: Bytes, top: Bytes) -> f64 {
     let [high, low] = PLOT[1];
-    low - (low - high) * (bytes as f64 / top as f64).clamp(0.0, 1.0)
+    low - (low - high) * (bytes.as_f64() / top.as_f64()).clamp(0.0, 1.0)
 }
 
-fn axis(page: &mut Html, top: i64) {
+fn axis(page: &mut Html, top: Bytes) {
     let [left, right] = PLOT[0];
     for tick in 0..=TICKS {
         let bytes = top / TICKS * tick;
@@ -75,7 +76,7 @@ fn axis(page: &mut Html, top: i64) {
 }
 
 /// The line of one side, in runs of the columns in which it has a moment.
-fn path(columns: &[AlignedColumn], side: usize, top: i64) -> String {
+fn path(columns: &[AlignedColumn], side: usize, top: Bytes) -> String {
     let [left, right] = PLOT[0];
     let width = (right - left) / columns.len().max(1) as f64;
     let (mut path, mut is_open) = (String::new(), false);

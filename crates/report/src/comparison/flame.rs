@@ -5,6 +5,7 @@ use crate::flame_svg::{label_for_lines, scale};
 use inferno::flamegraph::color::{BackgroundColor, Color};
 use inferno::flamegraph::{self, Direction, Options, TextTruncateDirection};
 use oomscope_analysis::comparison::{StackPair, compare_stacks};
+use oomscope_model::Bytes;
 use oomscope_units as units;
 use std::io::{self, Write};
 
@@ -25,7 +26,7 @@ pub fn comparison_svg(out: &mut dyn Write, report: &ComparisonReport<'_>) -> io:
     }
     let mut options = Options::default();
     // Texts are in the middle and not wrapped, so they must fit.
-    let [a, b] = report.comparison.total().sides.map(|side| units::bytes(units::clamped(side.amount.bytes)));
+    let [a, b] = report.comparison.total().sides.map(|side| units::bytes(Bytes::clamped(side.amount.bytes)));
     options.title = format!("Change by stack: A {a}, B {b}");
     options.subtitle = Some("width: the larger of both; red: more in B, blue: less".to_owned());
     unit.clone_into(&mut options.count_name);

@@ -12,6 +12,7 @@ use oomscope_analysis::comparison::{
     BothSides, Figures, LinePair, PoolStream, Portion, SettingChange, Since,
 };
 use oomscope_analysis::{Basis, Verdict};
+use oomscope_model::Bytes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -26,7 +27,7 @@ struct Record {
     a: SideRecord,
     b: SideRecord,
     total: RowRecord,
-    reserved_change: i64,
+    reserved_change: Bytes,
     categories: Vec<Named<CategoryKey>>,
     modules: Vec<Named<ModuleKey>>,
     lines: Vec<Named<LineKey>>,
@@ -44,11 +45,11 @@ struct SideRecord {
     /// The event before the moment; -1 for the state before the first.
     event: i64,
     place: PlaceRecord,
-    active: i64,
-    reserved: i64,
-    peak: i64,
+    active: Bytes,
+    reserved: Bytes,
+    peak: Bytes,
     peak_event: i64,
-    peak_reserved: i64,
+    peak_reserved: Bytes,
     peak_reserved_event: i64,
     /// The event with which the iteration began, from which on memory is not `from_before`; null for the recording.
     iteration_begins: Option<u32>,
@@ -58,17 +59,17 @@ struct SideRecord {
 
 #[derive(Serialize)]
 struct PortionRecord {
-    bytes: i64,
+    bytes: Bytes,
     count: u64,
-    set_apart: i64,
-    from_before: i64,
-    by_basis: BTreeMap<&'static str, i64>,
+    set_apart: Bytes,
+    from_before: Bytes,
+    by_basis: BTreeMap<&'static str, Bytes>,
 }
 
 #[derive(Serialize)]
 struct RowRecord {
-    change: i64,
-    set_apart: i64,
+    change: Bytes,
+    set_apart: Bytes,
     #[serde(rename = "is")]
     kind: &'static str,
     a: PortionRecord,
@@ -111,8 +112,8 @@ struct PoolKeys {
     pool_a: Option<PoolRecord>,
     pool_b: Option<PoolRecord>,
     by_order: bool,
-    reserved_a: i64,
-    reserved_b: i64,
+    reserved_a: Bytes,
+    reserved_b: Bytes,
 }
 
 #[derive(Serialize)]
@@ -123,7 +124,7 @@ struct PoolRecord {
 
 #[derive(Serialize)]
 struct RestatedRecord {
-    bytes: i64,
+    bytes: Bytes,
     count: u64,
     a: VerdictRecord,
     b: VerdictRecord,
@@ -182,8 +183,8 @@ fn named<K, N>(rows: &[BothSides<K>], name: impl Fn(&K) -> N) -> Vec<Named<N>> {
     rows.iter().map(|row| Named { key: name(&row.key), row: record(row) }).collect()
 }
 
-fn number(bytes: i128) -> i64 {
-    oomscope_units::clamped(bytes)
+fn number(bytes: i128) -> Bytes {
+    Bytes::clamped(bytes)
 }
 
 fn side(report: &ComparisonReport<'_>, side: usize) -> SideRecord {

@@ -5,6 +5,7 @@ use super::titled::{TitledTable, number, part, text};
 use crate::Promise;
 use crate::diagnosis::Cell;
 use crate::remedies::basis_text;
+use oomscope_model::Bytes;
 use oomscope_remedies::Trust;
 use oomscope_units as units;
 use serde::Serialize;
@@ -20,8 +21,8 @@ pub(super) struct PromiseRecord {
     peak_reserved: u64,
     error: Option<f64>,
     fits: Option<bool>,
-    took_requested: i64,
-    took_reserved: i64,
+    took_requested: Bytes,
+    took_reserved: Bytes,
     failed: bool,
     kept: Option<bool>,
 }
@@ -30,7 +31,7 @@ pub(super) struct PromiseRecord {
 pub(super) fn promises(report: &ComparisonReport<'_>) -> Vec<PromiseRecord> {
     let took = report.comparison.figures[1];
     let failed = !report.sides[1].recording.ooms.is_empty();
-    let far = |fix: &&Promise| took.peak.1.abs_diff(signed(fix.peak_requested));
+    let far = |fix: &&Promise| (took.peak.1 - signed(fix.peak_requested)).abs();
     // A bound promises nothing.
     let is_told = |fix: &&Promise| report.promises.are_named || fix.basis == Trust::Simulated;
     let mut fixes: Vec<&Promise> = report.promises.fixes.iter().filter(is_told).collect();
@@ -54,17 +55,17 @@ pub(super) fn promises(report: &ComparisonReport<'_>) -> Vec<PromiseRecord> {
 
 /// Whether a program took as much as was promised, as far as that may be off, and did not fail if it was said to fit; `None` where
 /// nothing was promised.
-fn is_kept(fix: &Promise, took: i64, failed: bool) -> Option<bool> {
+fn is_kept(fix: &Promise, took: Bytes, failed: bool) -> Option<bool> {
     let promised = signed(fix.peak_requested);
-    let off = took.abs_diff(promised) as f64;
+    let off = (took - promised).abs().as_f64();
     let error = fix.error.filter(|_| fix.basis == Trust::Simulated)?;
     // Whole bytes of allocations are rounded up where their sizes are scaled.
-    let is_near = off <= (error * promised as f64).max(f64::from(1 << 10));
+    let is_near = off <= (error * promised.as_f64()).max(f64::from(1 << 10));
     Some(if failed { fix.fits == Some(false) } else { is_near && fix.fits != Some(false) })
 }
 
-fn signed(bytes: u64) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
+fn signed(bytes: u64) -> Bytes {
+    Bytes::of_size(bytes)
 }
 
 /// The table of promises, if there are any.
@@ -82,8 +83,8 @@ pub(super) fn table(report: &ComparisonReport<'_>) -> Option<TitledTable> {
     };
     let row = |promise: &PromiseRecord| {
         let fix = report.promises.fixes.iter().find(|fix| fix.id == promise.id);
-        let change = took.saturating_sub(signed(promise.peak_requested));
-        let share = 100.0 * change as f64 / promise.peak_requested.max(1) as f64;
+        let change = took - signed(promise.peak_requested);
+        let share = 100.0 * change.as_f64() / promise.peak_requested.max(1) as f64;
         vec![
             Cell::Plain(promise.id.clone()),
             Cell::Number(units::bytes(signed(promise.peak_requested))),

@@ -5,7 +5,7 @@ use super::amounts::{is_mostly_inferred, pair_text};
 use crate::settings::value_text;
 use oomscope_analysis::Category;
 use oomscope_analysis::comparison::{BothSides, Cause, CausePlace, Comparison, SettingChange};
-use oomscope_model::{Moment, SettingValue};
+use oomscope_model::{Bytes, Moment, SettingValue};
 use oomscope_units as units;
 
 /// A category that did not change is named if it has at least one part in this many of the larger side.
@@ -38,7 +38,7 @@ pub fn comparison_sentence(report: &ComparisonReport<'_>) -> String {
 }
 
 fn bytes(bytes: i128) -> String {
-    units::bytes(units::clamped(bytes))
+    units::bytes(Bytes::clamped(bytes))
 }
 
 /// Figures that read alike are told as the same.
@@ -137,8 +137,8 @@ fn settings(found: &Comparison) -> Option<String> {
 fn reserved(found: &Comparison) -> String {
     let change = found.reserved_change_bytes();
     match change {
-        0 => "reserved as before".to_owned(),
-        1.. => format!("reserved {} more", units::bytes(change)),
-        _ => format!("reserved {} less", units::bytes(change.saturating_neg())),
+        Bytes::ZERO => "reserved as before".to_owned(),
+        _ if 0 < change => format!("reserved {} more", units::bytes(change)),
+        _ => format!("reserved {} less", units::bytes(-change)),
     }
 }

@@ -9,6 +9,7 @@ use crate::trust::trust_sentences;
 use crate::{settings, when_text};
 use oomscope_analysis::comparison::{BothSides, Change, Portion, Restated, Since};
 use oomscope_analysis::{Category, Verdict};
+use oomscope_model::Bytes;
 use oomscope_units as units;
 
 const CHANGE: [Column; 4] = [number("A"), number("B"), number("change"), text("")];
@@ -29,7 +30,7 @@ pub(super) fn parts(report: &ComparisonReport<'_>) -> Vec<TitledTable> {
 }
 
 fn plain(bytes: i128) -> Cell {
-    Cell::Number(units::bytes(units::clamped(bytes)))
+    Cell::Number(units::bytes(Bytes::clamped(bytes)))
 }
 
 /// What is compared: a line for each side.
@@ -58,7 +59,7 @@ fn totals(report: &ComparisonReport<'_>) -> TitledTable {
             Cell::Number(units::bytes_change(b.saturating_sub(a))),
         ]
     };
-    let both = |name, [a, b]: [i64; 2]| row(name, i128::from(a), i128::from(b));
+    let both = |name, [a, b]: [Bytes; 2]| row(name, i128::from(a), i128::from(b));
     let [live_a, live_b] = total.sides.map(|side| side.amount.bytes);
     let [older_a, older_b] = total.sides.map(|side| side.older_bytes);
     let rows = vec![

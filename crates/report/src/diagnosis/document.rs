@@ -17,7 +17,7 @@ use oomscope_analysis::{ModuleTable, SiteFrame, site_frame, site_label};
 use oomscope_diagnosis::{
     CodeTree, Diagnosis, Figure, Finding, FindingId, MomentPosition, Number, Severity, Site,
 };
-use oomscope_model::{AllocId, Recording, Snapshot, StackId};
+use oomscope_model::{AllocId, Bytes, Recording, Snapshot, StackId};
 use oomscope_remedies::Predictions;
 use oomscope_units as units;
 use std::sync::Arc;
@@ -133,7 +133,7 @@ pub(super) struct AdviceText {
 /// A stack, innermost frame first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StackText {
-    pub(super) bytes: i64,
+    pub(super) bytes: Bytes,
     pub(super) count: usize,
     pub(super) frames: Vec<SiteFrame>,
     /// Whether no earlier finding shows the same frames.
@@ -144,7 +144,7 @@ pub(super) struct StackText {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AllocationText {
     pub(super) address: u64,
-    pub(super) bytes: i64,
+    pub(super) bytes: Bytes,
     pub(super) event: Option<u32>,
     pub(super) site: String,
 }

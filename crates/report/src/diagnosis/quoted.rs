@@ -127,7 +127,7 @@ fn outcome(predictions: &Predictions, remedy: &Prediction) -> String {
         }
         (Some(true), None, _) => would_fit.to_owned(),
         (Some(false), _, Some(margin)) => {
-            format!("would still lack {}", units::bytes(margin.saturating_abs()))
+            format!("would still lack {}", units::bytes(margin.abs()))
         }
         _ => at_the_peak(predictions, remedy),
     }
@@ -163,7 +163,7 @@ fn remedy_text(predictions: &Predictions, remedy: &Prediction) -> RemedyText {
             let spare = to_spare(margin, after.peak_reserved, remedy.error);
             format!("; it {}, {spare}", fit_words(predictions.until).fits)
         }
-        (Some(false), Some(margin)) => format!("; still {} too much", units::bytes(margin.saturating_abs())),
+        (Some(false), Some(margin)) => format!("; still {} too much", units::bytes(margin.abs())),
         _ => String::new(),
     };
     let error = remedy.error.filter(|&error| 0.0 < error);

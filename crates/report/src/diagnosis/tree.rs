@@ -62,14 +62,15 @@ pub(super) fn label(row: &CodeRow) -> String {
 mod tests {
     use super::*;
     use oomscope_diagnosis::{Role, Site};
+    use oomscope_model::Bytes;
 
     fn site(line: i64, name: &str) -> Site {
         let (file, name) = ("/home/me/train.py".to_owned(), name.to_owned());
-        Site { file, line, name, bytes: 0, count: 1, role: Role::Live }
+        Site { file, line, name, bytes: Bytes::ZERO, count: 1, role: Role::Live }
     }
 
     fn row(depth: usize, bytes: i64, lines: Vec<Site>) -> CodeRow {
-        CodeRow { depth, lines, is_package: false, is_rest: false, bytes, count: 1 }
+        CodeRow { depth, lines, is_package: false, is_rest: false, bytes: Bytes(bytes), count: 1 }
     }
 
     #[test]
@@ -83,7 +84,7 @@ mod tests {
             CodeRow { is_rest: true, ..row(0, 2 << 20, Vec::new()) },
             row(0, 1 << 20, Vec::new()),
         ];
-        let tree = CodeTree { title: "In use", bytes: 4 << 30, rows };
+        let tree = CodeTree { title: "In use", bytes: Bytes(4 << 30), rows };
         let expected = "\
 3.00 GiB  75 %  train.py:9 <module> › train.py:5 main
 1.00 GiB  25 %    train.py:3 forward

@@ -5,6 +5,7 @@ use crate::position::{PlaceRecord, place_of};
 use crate::stats_request::{by_key, inferred_by_key};
 use oomscope_diagnosis::ranks;
 use oomscope_diagnosis::ranks::{DeviceSummary, FirstFailure, HeatAxis, Job, JobDevice, Outlier, Standing};
+use oomscope_model::Bytes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -47,12 +48,12 @@ struct DeviceRecord {
     events: usize,
     complete: bool,
     trust: BTreeMap<&'static str, &'static str>,
-    peak_active: i64,
+    peak_active: Bytes,
     peak_event: i64,
-    peak_reserved: i64,
+    peak_reserved: Bytes,
     peak_place: PlaceRecord,
-    peak_categories: BTreeMap<&'static str, i64>,
-    peak_categories_inferred: BTreeMap<&'static str, i64>,
+    peak_categories: BTreeMap<&'static str, Bytes>,
+    peak_categories_inferred: BTreeMap<&'static str, Bytes>,
     /// The lines of code with most bytes at the peak.
     peak_lines: Vec<LineRecord>,
     oom: Option<OomRecord>,
@@ -64,24 +65,24 @@ struct DeviceRecord {
 #[derive(Serialize)]
 struct LineRecord {
     line: String,
-    bytes: i64,
+    bytes: Bytes,
     blocks: usize,
 }
 
 #[derive(Serialize)]
 struct OomRecord {
     event: i64,
-    requested: i64,
-    active: i64,
-    reserved: i64,
-    capacity: Option<i64>,
+    requested: Bytes,
+    active: Bytes,
+    reserved: Bytes,
+    capacity: Option<Bytes>,
     time_us: Option<i64>,
 }
 
 #[derive(Serialize)]
 struct IterationRecord {
     iteration: Option<u32>,
-    peak_active: i64,
+    peak_active: Bytes,
 }
 
 #[derive(Serialize)]
@@ -95,7 +96,7 @@ struct RowRecord {
 struct OutlierRecord {
     #[serde(flatten)]
     row: RowRecord,
-    difference: i64,
+    difference: Bytes,
     /// All lines whose bytes differ; they add up to the difference.
     lines: Vec<ChangeRecord>,
 }
@@ -103,8 +104,8 @@ struct OutlierRecord {
 #[derive(Serialize)]
 struct ChangeRecord {
     line: String,
-    bytes: i64,
-    median_bytes: i64,
+    bytes: Bytes,
+    median_bytes: Bytes,
 }
 
 #[derive(Serialize)]
@@ -121,15 +122,15 @@ struct StandingRecord {
     #[serde(flatten)]
     row: RowRecord,
     /// Reserved bytes at that time; null if it was not recorded then.
-    reserved: Option<i64>,
+    reserved: Option<Bytes>,
 }
 
 #[derive(Serialize)]
 struct TogetherRecord {
-    reserved: i64,
+    reserved: Bytes,
     time_us: i64,
     /// By row, in the order of files and devices.
-    shares: Vec<i64>,
+    shares: Vec<Bytes>,
     within_us: [i64; 2],
 }
 
@@ -140,7 +141,7 @@ struct HeatRecord {
     /// The number of the first iteration, if they have numbers.
     first_iteration: Option<u32>,
     /// Most active bytes by row, in the order of files and devices, and column; null where nothing was recorded.
-    peaks: Vec<Vec<Option<i64>>>,
+    peaks: Vec<Vec<Option<Bytes>>>,
 }
 
 /// Write the ranks of a job as JSON; with the sum of all if they share one GPU.

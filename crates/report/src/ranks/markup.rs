@@ -9,6 +9,7 @@ use crate::diagnosis::{Cell, Column, Html, Item, Markdown, PageParts, Sink, Span
 use crate::position::position_text;
 use oomscope_diagnosis::ranks;
 use oomscope_diagnosis::ranks::{Heat, Job, JobDevice, LineChange, Outlier};
+use oomscope_model::Bytes;
 use oomscope_units as units;
 
 /// Columns of the heat map.
@@ -153,14 +154,14 @@ fn heat(page: &mut Html, job: &Job) {
     page.markup("</figure>\n</section>\n");
 }
 
-fn heat_row(page: &mut Html, row: JobDevice<'_>, cells: &[Option<i64>], heat: &Heat, top: f64) {
+fn heat_row(page: &mut Html, row: JobDevice<'_>, cells: &[Option<Bytes>], heat: &Heat, top: f64) {
     let name: String = units::printable(&row.name()).chars().take(NAME_CHARS).collect();
     page.computed(&format!("<text x=\"0\" y=\"{:.1}\">", top + ROW * 0.75));
     page.element("", &name, "</text>\n");
     let width = CELLS / cells.len().max(1) as f64;
     for (at, bytes) in cells.iter().enumerate() {
         let Some(bytes) = bytes else { continue };
-        let share = (*bytes).max(0) as f64 / heat.most_bytes.max(1) as f64;
+        let share = (*bytes).or_zero().as_f64() / heat.most_bytes.max(Bytes(1)).as_f64();
         page.computed(&format!(
             "<rect class=\"heat\" x=\"{:.2}\" y=\"{:.1}\" width=\"{:.2}\" height=\"{:.1}\" fill-opacity=\"{:.3}\"><title>",
             NAMES + width * at as f64,

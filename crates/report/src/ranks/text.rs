@@ -9,7 +9,7 @@ use crate::position::position_text;
 use crate::table::{self, Align};
 use oomscope_diagnosis::ranks;
 use oomscope_diagnosis::ranks::{Heat, Job, JobDevice, LineChange, Outlier};
-use oomscope_model::SaturatingSum as _;
+use oomscope_model::Bytes;
 use oomscope_units as units;
 use std::io::{self, Write};
 
@@ -95,7 +95,7 @@ fn outlier_lines(out: &mut dyn Write, outlier: &Outlier<'_>) -> io::Result<()> {
     let rows: Vec<Vec<String>> = outlier.lines.iter().take(LISTED_LINES).map(row).collect();
     table::write(out, &[Align::Left, Align::Right, Align::Left, Align::Left], &rows)?;
     if let Some(rest) = outlier.lines.get(LISTED_LINES..).filter(|rest| !rest.is_empty()) {
-        let bytes = rest.iter().map(|change| change.difference_bytes()).saturating_sum();
+        let bytes = rest.iter().map(|change| change.difference_bytes()).sum::<Bytes>();
         writeln!(out, "    {} in {}", units::bytes_change(bytes), units::counted(rest.len(), "other line"))?;
     }
     Ok(())
@@ -129,9 +129,9 @@ fn heat_text(out: &mut dyn Write, job: &Job) -> io::Result<()> {
     table::write(out, &[Align::Left, Align::Left], &lines.collect::<Vec<_>>())
 }
 
-fn glyph(bytes: Option<i64>, heat: &Heat) -> char {
+fn glyph(bytes: Option<Bytes>, heat: &Heat) -> char {
     let Some(bytes) = bytes else { return '·' };
-    let share = bytes.max(0) as f64 / heat.most_bytes.max(1) as f64;
+    let share = bytes.or_zero().as_f64() / heat.most_bytes.max(Bytes(1)).as_f64();
     let level = (share * LEVELS.len() as f64).ceil() as usize;
     LEVELS[level.clamp(1, LEVELS.len()) - 1]
 }

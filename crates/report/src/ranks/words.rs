@@ -84,7 +84,7 @@ fn subject(row: JobDevice<'_>) -> String {
 /// An outlier, in a sentence.
 pub fn outlier_text(outlier: &Outlier<'_>) -> String {
     let [peak, median] = [outlier.row, outlier.median].map(peak);
-    let difference = units::bytes(outlier.difference_bytes.saturating_abs());
+    let difference = units::bytes(outlier.difference_bytes.abs());
     let word = if outlier.difference_bytes < 0 { "less" } else { "more" };
     format!(
         "{} is an outlier: {difference} {word} at its peak than {}, the median ({peak} against {median})",
@@ -116,7 +116,7 @@ pub fn standings(first: &FirstFailure<'_>) -> Option<Vec<String>> {
     let text = |(row, standing): &(JobDevice<'_>, Standing)| match *standing {
         Standing::Unknown => format!("{}: not recorded then", row.name()),
         Standing::Reserved { bytes } => {
-            let free = capacity.map(|capacity| units::bytes(capacity.saturating_sub(bytes).max(0)));
+            let free = capacity.map(|capacity| units::bytes((capacity - bytes).or_zero()));
             let free = free.map_or_else(String::new, |free| format!(", ≈ {free} free"));
             format!("{}: {} reserved{free}", row.name(), units::bytes(bytes))
         }

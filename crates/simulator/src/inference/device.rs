@@ -75,7 +75,7 @@ impl ShownByOoms {
             if wanted <= free {
                 out.is_fraction = true;
             } else {
-                let reserved = timeline.reserved.at(Moment::after(oom.event)).max(0).unsigned_abs();
+                let reserved = timeline.reserved.at(Moment::after(oom.event)).as_u64();
                 out.capacity = out.capacity.max(Some(reserved.saturating_add(free)));
             }
         }

@@ -18,7 +18,6 @@ pub use row::Row;
 
 use oomscope_model::{AllocId, EventIx, Moment, SaturatingSum as _, Timeline};
 use original::Original;
-use row::requested_bytes;
 use shared_rows::SharedRows;
 use std::sync::Arc;
 
@@ -61,7 +60,7 @@ impl<'a> Program<'a> {
         let failed = timeline
             .ooms
             .iter()
-            .map(|oom| FailedRequest { event: oom.event, bytes: requested_bytes(oom.requested).max(1) });
+            .map(|oom| FailedRequest { event: oom.event, bytes: oom.requested.as_u64().max(1) });
         Self { timeline, original, rows, added: Vec::new(), failed: failed.collect() }
     }
 

@@ -1,7 +1,7 @@
 //! One allocation of a program.
 
 use super::point::Point;
-use oomscope_model::{AllocId, Timeline};
+use oomscope_model::{AllocId, Bytes, Timeline};
 
 /// One allocation of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub struct Row {
 impl Row {
     /// Its bytes, if it is ever there.
     #[inline]
-    pub(super) fn bytes_there(self) -> i64 {
-        if self.start < self.end { i64::try_from(self.bytes).unwrap_or(i64::MAX) } else { 0 }
+    pub(super) fn bytes_there(self) -> Bytes {
+        if self.start < self.end { Bytes::of_size(self.bytes) } else { Bytes::ZERO }
     }
 
     /// Whether it is made and given back when another is.
@@ -32,13 +32,8 @@ impl Row {
 pub(super) fn recorded_row(timeline: &Timeline, id: AllocId) -> Row {
     let lifetimes = &timeline.lifetimes;
     Row {
-        bytes: requested_bytes(timeline.size(id)),
+        bytes: timeline.size(id).as_u64(),
         start: Point::of(lifetimes.start(id)),
         end: lifetimes.end(id).map_or(Point::NEVER, Point::of),
     }
-}
-
-/// The bytes of a request; none where the recording has less than none.
-pub(super) fn requested_bytes(bytes: i64) -> u64 {
-    bytes.max(0).unsigned_abs()
 }

@@ -5,7 +5,7 @@
 use super::peak::{Peak, Profile};
 use super::point::Point;
 use super::row::Row;
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 use std::ops::Range;
 
 /// The number of stretches of equal length that a [`Profile`] has: enough to tell phases apart, few enough to combine
@@ -16,7 +16,7 @@ const STRETCHES: usize = 4096;
 #[derive(Debug)]
 pub(super) struct OriginalSums {
     /// Of each moment, the bytes that the event before it adds.
-    gained: Vec<i64>,
+    gained: Vec<Bytes>,
     /// The number of stretches, all equally long but for rounding.
     count: usize,
     stretches: Vec<StretchSum>,
@@ -25,21 +25,21 @@ pub(super) struct OriginalSums {
 /// What the events of a stretch add up to.
 #[derive(Debug)]
 struct StretchSum {
-    gained: i64,
+    gained: Bytes,
     /// The most above what there is before the stretch, and the first moment with it.
-    most: i64,
+    most: Bytes,
     moment: Moment,
 }
 
 impl OriginalSums {
     pub(super) fn of<'r>(timeline: &Timeline, rows: impl Iterator<Item = &'r Row>) -> Self {
         let moments = timeline.events.len() + 1;
-        let mut gained = vec![0i64; moments];
+        let mut gained = vec![Bytes::ZERO; moments];
         for row in rows {
             let bytes = row.bytes_there();
             for (point, change) in [(row.start, bytes), (row.end, -bytes)] {
                 if let Some(sum) = gained.get_mut(point.moment().index()) {
-                    *sum = sum.saturating_add(change);
+                    *sum += change;
                 }
             }
         }
@@ -50,9 +50,10 @@ impl OriginalSums {
 
     fn sum_of(&self, stretch: usize) -> StretchSum {
         let range = self.range(stretch);
-        let mut sum = StretchSum { gained: 0, most: i64::MIN, moment: Moment(range.start as u32) };
+        let mut sum =
+            StretchSum { gained: Bytes::ZERO, most: Bytes::MIN, moment: Moment(range.start as u32) };
         for (index, &change) in range.clone().zip(&self.gained[range]) {
-            sum.gained = sum.gained.saturating_add(change);
+            sum.gained += change;
             if sum.most < sum.gained {
                 (sum.most, sum.moment) = (sum.gained, Moment(index as u32));
             }
@@ -79,14 +80,14 @@ pub(super) struct ChangedSums<'r> {
     /// The stretches in which something else happens at events, by moment.
     own: Vec<Option<OwnStretch>>,
     /// What begins at further points.
-    between: Vec<(Point, i64)>,
+    between: Vec<(Point, Bytes)>,
     /// What ends at them.
-    ends: Vec<(Point, i64)>,
+    ends: Vec<(Point, Bytes)>,
 }
 
 struct OwnStretch {
     start: usize,
-    gained: Box<[i64]>,
+    gained: Box<[Bytes]>,
 }
 
 impl<'r> ChangedSums<'r> {
@@ -97,12 +98,12 @@ impl<'r> ChangedSums<'r> {
     }
 
     /// Change the bytes of an allocation that begins and ends at events.
-    pub(super) fn at_events(&mut self, row: Row, more: i64) {
+    pub(super) fn at_events(&mut self, row: Row, more: Bytes) {
         self.at_event(row.start, more);
         self.at_event(row.end, -more);
     }
 
-    fn at_event(&mut self, point: Point, change: i64) {
+    fn at_event(&mut self, point: Point, change: Bytes) {
         let (original, moment) = (self.original, point.moment().index());
         if original.gained.len() <= moment {
             return;
@@ -113,7 +114,7 @@ impl<'r> ChangedSums<'r> {
             OwnStretch { start: range.start, gained: original.gained[range].into() }
         });
         let sum = &mut own.gained[moment - own.start];
-        *sum = sum.saturating_add(change);
+        *sum += change;
     }
 
     /// Add an allocation that may begin and end between events.
@@ -133,7 +134,7 @@ impl<'r> ChangedSums<'r> {
         self.between.append(&mut self.ends);
         self.between.sort();
         let mut between = &self.between[..];
-        let mut now = 0i64;
+        let mut now = Bytes::ZERO;
         let mut peak = Peak { bytes: 0, moment: Moment::START };
         let mut highest = Vec::with_capacity(self.original.count);
         for (stretch, (sum, own)) in self.original.stretches.iter().zip(&self.own).enumerate() {
@@ -143,10 +144,10 @@ impl<'r> ChangedSums<'r> {
             let here = between.iter().take_while(|(point, _)| is_last || *point < until).count();
             let (points, rest) = between.split_at(here);
             between = rest;
-            let mut top = Top { now, most: 0, moment: Moment::START };
+            let mut top = Top { now, most: Bytes::ZERO, moment: Moment::START };
             if own.is_none() && points.is_empty() {
-                top.rise(now.saturating_add(sum.most), sum.moment);
-                top.now = now.saturating_add(sum.gained);
+                top.rise(now + sum.most, sum.moment);
+                top.now = now + sum.gained;
             } else {
                 let gained = own.as_ref().map_or(&self.original.gained[range.clone()], |own| &own.gained);
                 top.run(range.start, gained, points);
@@ -164,15 +165,15 @@ impl<'r> ChangedSums<'r> {
 
 /// A running sum, with the most that it came to in a stretch.
 struct Top {
-    now: i64,
+    now: Bytes,
     /// Never negative.
-    most: i64,
+    most: Bytes,
     moment: Moment,
 }
 
 impl Top {
     /// Add what is gained at the moments from one on, and at points before, between and after them.
-    fn run(&mut self, start: usize, gained: &[i64], points: &[(Point, i64)]) {
+    fn run(&mut self, start: usize, gained: &[Bytes], points: &[(Point, Bytes)]) {
         let mut done = 0;
         for &(point, change) in points {
             let before = point.moments_up_to().saturating_sub(start).clamp(done, gained.len());
@@ -183,20 +184,20 @@ impl Top {
         self.add_all(start + done, &gained[done..]);
     }
 
-    fn add_all(&mut self, start: usize, gained: &[i64]) {
+    fn add_all(&mut self, start: usize, gained: &[Bytes]) {
         for (index, &change) in (start..).zip(gained) {
             self.add(change, Moment(index as u32));
         }
     }
 
     #[inline]
-    fn add(&mut self, change: i64, moment: Moment) {
-        self.now = self.now.saturating_add(change);
+    fn add(&mut self, change: Bytes, moment: Moment) {
+        self.now += change;
         self.rise(self.now, moment);
     }
 
     #[inline]
-    fn rise(&mut self, to: i64, moment: Moment) {
+    fn rise(&mut self, to: Bytes, moment: Moment) {
         if self.most < to {
             (self.most, self.moment) = (to, moment);
         }

@@ -1,7 +1,9 @@
 //! Sums of changed programs, compared with adding up one change after another.
 
 use super::*;
-use oomscope_model::{Action, Anchor, DeviceId, Event, EventTable, PoolKey, SegmentTable, TimelineInput};
+use oomscope_model::{
+    Action, Anchor, Bytes, DeviceId, Event, EventTable, PoolKey, SegmentTable, TimelineInput,
+};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -44,8 +46,8 @@ fn change(program: &mut Program<'_>, &(kind, index, (event, rank, is_before), fa
 
 /// The peak of a program, by adding up what it gains at each point. What happens at events counts as one change for each.
 fn one_by_one(program: &Program<'_>) -> Peak {
-    let mut at_events: BTreeMap<Point, i64> = BTreeMap::new();
-    let mut between: BTreeMap<Point, Vec<i64>> = BTreeMap::new();
+    let mut at_events: BTreeMap<Point, Bytes> = BTreeMap::new();
+    let mut between: BTreeMap<Point, Vec<Bytes>> = BTreeMap::new();
     let ids = (0..program.recorded_count() as u32).map(AllocId);
     let rows = ids.map(|id| (program.row(id), program.is_in_place(id)));
     for (row, is_in_place) in rows.chain(program.added.iter().map(|added| (added.row, false))) {
@@ -64,17 +66,17 @@ fn one_by_one(program: &Program<'_>) -> Peak {
         let mut moments = (0..=last.0).map(Moment);
         moments.find(|&moment| point < Point::of(moment)).unwrap_or(last)
     };
-    let mut order: Vec<(Point, bool, i64, Moment)> = Vec::new();
+    let mut order: Vec<(Point, bool, Bytes, Moment)> = Vec::new();
     order.extend(at_events.into_iter().map(|(point, change)| (point, false, change, point.moment())));
     for (point, changes) in between {
         order.extend(changes.into_iter().map(|change| (point, true, change, moment_behind(point))));
     }
     order.sort_unstable();
     let mut peak = Peak { bytes: 0, moment: Moment::START };
-    let mut now = 0;
+    let mut now = Bytes::ZERO;
     for (.., change, moment) in order {
         now += change;
-        if i64::try_from(peak.bytes).is_ok_and(|most| most < now) {
+        if peak.bytes < now.as_u64() {
             peak = Peak { bytes: now.unsigned_abs(), moment };
         }
     }

@@ -4,12 +4,12 @@ use super::*;
 use crate::Subject;
 use oomscope_fixtures::alone;
 use oomscope_model::{
-    Action, Anchor, DeviceId, Event, EventTable, PoolKey, SegmentTable, Timeline, TimelineInput,
+    Action, Anchor, Bytes, DeviceId, Event, EventTable, PoolKey, SegmentTable, Timeline, TimelineInput,
 };
 
-const MIB: i64 = 1 << 20;
+const MIB: Bytes = Bytes(1 << 20);
 
-fn event(action: Action, addr: u64, size: i64) -> Event {
+fn event(action: Action, addr: u64, size: Bytes) -> Event {
     Event { stream: Some(0), pool: Some(PoolKey::DEFAULT), ..Event::new(action, addr, size) }
 }
 

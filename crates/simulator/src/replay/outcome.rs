@@ -3,7 +3,7 @@
 use crate::allocator::Counters;
 use crate::settings::Settings;
 use crate::until::Until;
-use oomscope_model::{EventIx, StepCurve};
+use oomscope_model::{Bytes, EventIx, StepCurve};
 
 /// A request that could not be met in a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,9 +55,8 @@ pub struct Outcome {
 }
 
 /// What is left of a limit once this many bytes are reserved; negative if they are too many.
-pub fn margin_bytes(limit_bytes: u64, reserved_bytes: u64) -> i64 {
-    let difference = i128::from(limit_bytes) - i128::from(reserved_bytes);
-    i64::try_from(difference).unwrap_or(if difference < 0 { i64::MIN } else { i64::MAX })
+pub fn margin_bytes(limit_bytes: u64, reserved_bytes: u64) -> Bytes {
+    Bytes::clamped(i128::from(limit_bytes) - i128::from(reserved_bytes))
 }
 
 impl Outcome {
@@ -78,12 +77,12 @@ impl Outcome {
 
     /// The bytes that are to spare if it fits: the limit less the most that was reserved. Negative, the bytes that are missing at
     /// least. `None` without a limit.
-    pub fn margin_bytes(&self) -> Option<i64> {
+    pub fn margin_bytes(&self) -> Option<Bytes> {
         let limit = self.limit_bytes?;
         let margin = margin_bytes(limit, self.peak_reserved_bytes());
         let Some(oom) = self.oom else { return Some(margin) };
         let wanted = oom.reserved_bytes.saturating_add(oom.requested_bytes);
-        Some(margin.min(margin_bytes(limit, wanted)).min(-1))
+        Some(margin.min(margin_bytes(limit, wanted)).min(Bytes(-1)))
     }
 
     /// Calls of `cudaMalloc`.

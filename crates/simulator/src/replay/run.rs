@@ -4,11 +4,11 @@ use super::outcome::{Outcome, Reach, SimulatedOom};
 use super::{Replay, StepResult};
 use crate::requests::{Op, Request, Requests};
 use crate::settings::Rules;
-use oomscope_model::{EventIx, Moment, StepCurve};
+use oomscope_model::{Bytes, EventIx, Moment, StepCurve};
 
 /// Records the reserved bytes of a simulation over time.
 struct ReservedRecorder {
-    steps: Vec<(Moment, i64)>,
+    steps: Vec<(Moment, Bytes)>,
     peak: u64,
     peak_event: Option<EventIx>,
     /// Cached bytes at the peak, and those of the largest cached block.
@@ -19,14 +19,14 @@ impl ReservedRecorder {
     fn new(replay: &Replay<'_>) -> Self {
         let now = replay.allocator.counters.reserved_bytes.current;
         let holes = replay.allocator.holes();
-        Self { steps: vec![(Moment::START, now as i64)], peak: now, peak_event: None, holes }
+        Self { steps: vec![(Moment::START, Bytes::of_size(now))], peak: now, peak_event: None, holes }
     }
 
     /// Note the present state, after an event that changed segments.
     fn record(&mut self, event: u32, replay: &mut Replay<'_>) {
         replay.allocator.log.clear();
         let counted = replay.allocator.counters.reserved_bytes;
-        let (moment, now) = (Moment::after(EventIx(event)), counted.current as i64);
+        let (moment, now) = (Moment::after(EventIx(event)), Bytes::of_size(counted.current));
         match self.steps.last_mut() {
             Some(last) if last.0 == moment => last.1 = now,
             _ => self.steps.push((moment, now)),

@@ -159,7 +159,7 @@ fn changed_state(state: &InitialState, program: &Program<'_>, settings: &Setting
 fn changed_block(block: &InitialBlock, program: &Program<'_>, settings: &Settings) -> Option<InitialBlock> {
     let (row, id) = (program.row(block.id), block.id);
     let recorded = program.timeline().size(id);
-    if row.bytes == recorded.max(0).unsigned_abs() && program.is_in_place(id) {
+    if row.bytes == recorded.as_u64() && program.is_in_place(id) {
         return Some(InitialBlock { slot: id.0, ..*block });
     }
     if row.bytes == 0 || row.end <= row.start {
@@ -230,7 +230,7 @@ impl ChangedRequests<'_> {
         if !self.is_kept(id) {
             return None;
         }
-        let recorded = self.program.timeline().size(AllocId(id)).max(0).unsigned_abs();
+        let recorded = self.program.timeline().size(AllocId(id)).as_u64();
         let row = self.program.row(AllocId(id));
         // Sizes that no program asks for are read in their own way.
         let requested = if row.bytes == recorded { requested } else { row.bytes.min(MAX_REQUEST_BYTES) };

@@ -225,7 +225,7 @@ impl<'a> SizeClasses<'a> {
     fn new(recording: &'a Recording, settings: &'a Settings) -> Self {
         let segments = recording.segments.segments.iter();
         let known = segments.filter_map(|segment| {
-            let past_end = segment.addr.saturating_add(segment.size.max(0).unsigned_abs());
+            let past_end = segment.addr.saturating_add(segment.size.as_u64());
             Some((segment.addr, (past_end, segment.kind?)))
         });
         Self { snapshot: recording.snapshot(), known: known.collect(), settings }

@@ -57,7 +57,7 @@ impl Requests {
         let initial = initial_state::find(recording, settings, &mut pool_streams);
         initial_state::find_unsplit_pools(recording, settings, &mut pool_streams);
         let slots = events.address_count();
-        let recorded_peak = recording.reserved.peak().1.max(0).unsigned_abs();
+        let recorded_peak = recording.reserved.peak().1.as_u64();
         Self {
             all,
             pool_streams,

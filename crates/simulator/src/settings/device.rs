@@ -1,5 +1,7 @@
 //! The device's memory.
 
+use oomscope_model::Bytes;
+
 /// More bytes than any device has.
 pub(crate) const UNLIMITED_BYTES: u64 = 1 << 50;
 
@@ -18,7 +20,7 @@ pub struct Device {
 impl Device {
     /// The device with another capacity; the same one if none is given.
     #[must_use]
-    pub fn with_capacity(self, capacity_bytes: Option<i64>) -> Self {
+    pub fn with_capacity(self, capacity_bytes: Option<Bytes>) -> Self {
         match capacity_bytes.and_then(|bytes| u64::try_from(bytes).ok()) {
             Some(bytes) => Self { capacity_bytes: Some(bytes), allowed_bytes: None, ..self },
             None => self,

@@ -1,7 +1,7 @@
 //! From the bytes that a program asks for to the bytes of blocks and segments.
 
 use super::Settings;
-use oomscope_model::allocator_sizes;
+use oomscope_model::{Bytes, allocator_sizes};
 
 // The allocator's sizes as the simulation counts: without sign, as torch does.
 pub(crate) const MIN_BLOCK_SIZE: u64 = allocator_sizes::MIN_BLOCK_SIZE.unsigned_abs();
@@ -13,8 +13,8 @@ pub(crate) const SMALL_BUFFER: u64 = allocator_sizes::SMALL_BUFFER.unsigned_abs(
 pub(crate) const MAX_REQUEST_BYTES: u64 = 1 << 44;
 
 /// A recorded size as simulations count it, from 0 to [`MAX_REQUEST_BYTES`].
-pub(crate) fn clamped(recorded_bytes: i64) -> u64 {
-    recorded_bytes.max(0).unsigned_abs().min(MAX_REQUEST_BYTES)
+pub(crate) fn clamped(recorded_bytes: Bytes) -> u64 {
+    recorded_bytes.as_u64().min(MAX_REQUEST_BYTES)
 }
 
 /// The size of the block that serves a request.
@@ -51,8 +51,8 @@ pub(crate) fn is_large(block_bytes: u64) -> bool {
 /// Bytes of the segment that is asked for when no cached block can serve a block of this size.
 #[inline]
 pub(crate) fn segment_bytes(block_bytes: u64, settings: &Settings) -> u64 {
-    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
-    allocator_sizes::segment_size(signed(block_bytes), signed(settings.large_segment_bytes)).unsigned_abs()
+    allocator_sizes::segment_size(Bytes::of_size(block_bytes), Bytes::of_size(settings.large_segment_bytes))
+        .unsigned_abs()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::{Builder, SnapshotError};
 use oomscope_model::{FrameId, Snapshot, StackId, StrId, Timeline};
-use oomscope_pickle::{Bytes, DecodeError, ErrorKind, InTurn, decode, decode_in_pieces};
+use oomscope_pickle::{DecodeError, ErrorKind, InMemory, InTurn, decode, decode_in_pieces};
 use std::fmt::Debug;
 
 /// Everything that a pickle gives: a snapshot, or why there is none.
@@ -36,7 +36,7 @@ pub(crate) fn compare_up_to(
 ) -> Result<Agreement, String> {
     let expected = whole(bytes);
     let mut builder = Builder::default();
-    let source = Bytes { pickle: bytes, at: 0, chunk_size: chunk_bytes };
+    let source = InMemory { pickle: bytes, at: 0, chunk_size: chunk_bytes };
     let mut pieces = InTurn::new(source, piece_bytes, 3);
     pieces.at_most = at_most;
     let decoded = decode_in_pieces(source, &mut builder, None, &mut pieces);

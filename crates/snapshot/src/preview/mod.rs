@@ -4,7 +4,7 @@ mod outline;
 
 pub use outline::Outline;
 
-use oomscope_model::{Block, DeviceId, SaturatingSum as _};
+use oomscope_model::{Block, Bytes, DeviceId};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,11 +38,11 @@ pub struct SeenSegments {
     /// Number of segments.
     pub count: usize,
     /// Bytes reserved from the driver.
-    pub reserved_bytes: i64,
+    pub reserved_bytes: Bytes,
     /// Requested bytes of blocks that are allocated, or wait for another stream.
-    pub active_bytes: i64,
+    pub active_bytes: Bytes,
     /// Bytes of each segment and of its active blocks, in file order, up to a limit.
-    pub sizes: Vec<(i64, i64)>,
+    pub sizes: Vec<(Bytes, Bytes)>,
 }
 
 impl Preview {
@@ -72,13 +72,13 @@ impl Preview {
 }
 
 impl Seen {
-    pub(super) fn add_segment(&mut self, device: DeviceId, size: i64, blocks: &[Block]) {
+    pub(super) fn add_segment(&mut self, device: DeviceId, size: Bytes, blocks: &[Block]) {
         let segments = self.segments.entry(device).or_default();
         let active = blocks.iter().filter(|block| block.is_active());
-        let active = active.map(|block| block.requested).saturating_sum();
+        let active = active.map(|block| block.requested).sum::<Bytes>();
         segments.count += 1;
-        segments.reserved_bytes = segments.reserved_bytes.saturating_add(size);
-        segments.active_bytes = segments.active_bytes.saturating_add(active);
+        segments.reserved_bytes += size;
+        segments.active_bytes += active;
         if segments.sizes.len() < MAX_SEGMENTS {
             segments.sizes.push((size, active));
         }

@@ -1,5 +1,7 @@
 //! The course of a total while its values are still coming.
 
+use oomscope_model::Bytes;
+
 /// The most steps of an outline: about one for each pixel of its width.
 const MAX_STEPS: usize = 1024;
 
@@ -8,21 +10,21 @@ const MAX_STEPS: usize = 1024;
 /// The snapshot's end state fixes the true level, and how far the end is from the beginning is known only when all events are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {
-    steps: Vec<(i64, i64)>,
+    steps: Vec<(Bytes, Bytes)>,
     changes_per_step: u64,
     changes: u64,
-    level: i64,
+    level: Bytes,
 }
 
 impl Default for Outline {
     fn default() -> Self {
-        Self { steps: Vec::new(), changes_per_step: 1, changes: 0, level: 0 }
+        Self { steps: Vec::new(), changes_per_step: 1, changes: 0, level: Bytes::ZERO }
     }
 }
 
 impl Outline {
     /// Lowest and highest level of each step, in bytes from the level at the beginning.
-    pub fn steps(&self) -> &[(i64, i64)] {
+    pub fn steps(&self) -> &[(Bytes, Bytes)] {
         &self.steps
     }
 
@@ -37,13 +39,13 @@ impl Outline {
     }
 
     /// The level after the last event, in bytes from the level at the beginning.
-    pub fn level(&self) -> i64 {
+    pub fn level(&self) -> Bytes {
         self.level
     }
 
     /// An event, which changes the total by so many bytes, or not.
     #[inline]
-    pub(crate) fn push(&mut self, change_bytes: i64) {
+    pub(crate) fn push(&mut self, change_bytes: Bytes) {
         if self.changes.is_multiple_of(self.changes_per_step) {
             if self.steps.len() == MAX_STEPS {
                 self.halve();
@@ -51,7 +53,7 @@ impl Outline {
             self.steps.push((self.level, self.level));
         }
         self.changes += 1;
-        self.level = self.level.saturating_add(change_bytes);
+        self.level += change_bytes;
         if let Some((low, high)) = self.steps.last_mut() {
             *low = (*low).min(self.level);
             *high = (*high).max(self.level);
@@ -72,10 +74,10 @@ mod tests {
     use proptest::prelude::*;
 
     /// The outline of all levels at once.
-    fn naive(changes: &[i64]) -> Vec<(i64, i64)> {
-        let mut levels = vec![0i64];
-        levels.extend(changes.iter().scan(0i64, |level, &change| {
-            *level = level.saturating_add(change);
+    fn naive(changes: &[Bytes]) -> Vec<(Bytes, Bytes)> {
+        let mut levels = vec![Bytes::ZERO];
+        levels.extend(changes.iter().scan(Bytes::ZERO, |level, &change| {
+            *level += change;
             Some(*level)
         }));
         let mut per_step = 1;
@@ -84,7 +86,7 @@ mod tests {
         }
         let bounds = |from: usize| {
             let range = &levels[from..=(from + per_step).min(changes.len())];
-            (range.iter().copied().min().unwrap_or(0), range.iter().copied().max().unwrap_or(0))
+            (range.iter().copied().min().unwrap_or_default(), range.iter().copied().max().unwrap_or_default())
         };
         (0..changes.len()).step_by(per_step).map(bounds).collect()
     }
@@ -92,7 +94,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_the_outline_of_all_levels_so_far(
-            changes in prop::collection::vec(prop_oneof![-9i64..9, Just(i64::MAX)], 0..5 * MAX_STEPS),
+            changes in prop::collection::vec(prop_oneof![-9i64..9, Just(i64::MAX)].prop_map(Bytes), 0..5 * MAX_STEPS),
         ) {
             let mut outline = Outline::default();
             for &change in &changes {

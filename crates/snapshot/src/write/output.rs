@@ -105,10 +105,10 @@ impl<'a, W: Write> Output<'a, W> {
         self.put(id)
     }
 
-    pub(super) fn int_field(&mut self, key: Key, value: Option<i64>) -> io::Result<()> {
+    pub(super) fn int_field(&mut self, key: Key, value: Option<impl Into<i64>>) -> io::Result<()> {
         let Some(value) = value else { return Ok(()) };
         self.key(key)?;
-        self.pickle.int(value)
+        self.pickle.int(value.into())
     }
 
     pub(super) fn address_field(&mut self, key: Key, value: Option<u64>) -> io::Result<()> {

@@ -4,8 +4,8 @@ use super::output::Output;
 use super::part::{DevicePart, TextKind};
 use crate::keys::Key;
 use oomscope_model::{
-    Annotation, Block, BlockState, Event, EventIx, PoolKey, SaturatingSum as _, Segment, Setting,
-    SettingValue, StackId, StrId,
+    Annotation, Block, BlockState, Bytes, Event, EventIx, PoolKey, Segment, Setting, SettingValue, StackId,
+    StrId,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -120,9 +120,9 @@ impl<W: Write> Output<'_, W> {
     }
 
     fn segment(&mut self, segment: &Segment, blocks: &[Block]) -> io::Result<()> {
-        let sum = |counts: fn(&Block) -> bool, bytes: fn(&Block) -> i64| {
+        let sum = |counts: fn(&Block) -> bool, bytes: fn(&Block) -> Bytes| {
             let counted = blocks.iter().filter(|block| counts(block));
-            Some(counted.map(bytes).saturating_sum())
+            Some(counted.map(bytes).sum::<Bytes>())
         };
         let is_allocated = |block: &Block| block.state == BlockState::Allocated;
         self.dict(|out| {

@@ -3,8 +3,8 @@
 use super::{AsRecorded, DevicePart, EventRows, SnapshotPart, write_pickle};
 use crate::Builder;
 use oomscope_model::{
-    Action, Anchor, Annotation, Block, BlockState, DeviceId, Event, EventTable, Frame, FxInfo, PoolKey,
-    Segment, SegmentTable, Setting, SettingValue, Snapshot, Timeline, TimelineInput,
+    Action, Anchor, Annotation, Block, BlockState, Bytes, DeviceId, Event, EventTable, Frame, FxInfo,
+    PoolKey, Segment, SegmentTable, Setting, SettingValue, Snapshot, Timeline, TimelineInput,
 };
 use oomscope_pickle::decode;
 
@@ -53,16 +53,21 @@ fn full() -> Snapshot {
         forward_stack,
         ..Event::new(Action::Alloc, u64::MAX - 512, 100)
     };
-    let oom = Event { device_free: Some(9), addr: None, ..Event::new(Action::Oom, 0, 7) };
+    let oom = Event { device_free: Some(Bytes(9)), addr: None, ..Event::new(Action::Oom, 0, 7) };
     let mut events = EventTable::default();
     events.push(&alloc);
     events.push(&oom);
-    let block =
-        Block { addr: u64::MAX - 512, size: 512, requested: 100, state: BlockState::Allocated, stack };
+    let block = Block {
+        addr: u64::MAX - 512,
+        size: Bytes(512),
+        requested: Bytes(100),
+        state: BlockState::Allocated,
+        stack,
+    };
     let segment = Segment {
         device: DeviceId(1),
         addr: block.addr,
-        size: 512,
+        size: Bytes(512),
         stream: Some(3),
         pool: Some(PoolKey(0, 1)),
         kind: Some(small),

@@ -5,7 +5,7 @@ use super::activities::{Activities, Activity, made_between};
 use super::calls::Call;
 use super::frees::free_event;
 use foldhash::{HashMap, HashSet};
-use oomscope_model::{AllocId, EventIx, Timeline};
+use oomscope_model::{AllocId, Bytes, EventIx, Timeline};
 
 /// A function that calls modules.
 #[derive(Default)]
@@ -53,7 +53,7 @@ struct Run {
     /// Whether it is under way.
     has_begun: bool,
     /// The sizes of what its calls have returned.
-    sizes: HashSet<i64>,
+    sizes: HashSet<Bytes>,
     /// How often something of another size was made between two calls.
     foreign: usize,
     /// Of each line, how often that was when it called last.
@@ -107,7 +107,7 @@ pub(super) fn parts_of_calls(
 }
 
 /// The sizes of what outlives a call.
-fn sizes_returned(timeline: &Timeline, call: &Call) -> impl Iterator<Item = i64> {
+fn sizes_returned(timeline: &Timeline, call: &Call) -> impl Iterator<Item = Bytes> {
     let end = call.end;
     let stays = move |id| free_event(&timeline.lifetimes, id).is_none_or(|freed| end <= freed.0);
     let made = made_between(timeline, call.start, end);

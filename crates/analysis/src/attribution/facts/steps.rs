@@ -5,7 +5,7 @@ use super::facts_by_stack::FactsByStack;
 use super::frees::free_event;
 use super::stack_traits::StackTrait;
 use crate::attribution::thresholds::MIN_AGREEING;
-use oomscope_model::Timeline;
+use oomscope_model::{Bytes, Timeline};
 
 /// A stretch of backward work without a model's call or an optimizer's step in it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,9 +19,9 @@ struct BackwardStretch {
     /// Whether the next call is made by a closure within the same step; `None` if there is no next call.
     step_continues: Option<bool>,
     /// Bytes of gradients that were live at its end, older ones included.
-    live_bytes: i64,
+    live_bytes: Bytes,
     /// Bytes of these that were freed before the next stretch.
-    dropped_bytes: i64,
+    dropped_bytes: Bytes,
 }
 
 impl BackwardStretch {
@@ -164,7 +164,7 @@ fn backward_stretches(stacks: &FactsByStack, activities: &Activities) -> Vec<Bac
 fn sum_gradients(stretches: &mut [BackwardStretch], timeline: &Timeline, activities: &Activities) {
     let lifetimes = &timeline.lifetimes;
     // By how many bytes the gradients after each stretch exceed those after the one before.
-    let mut growth_bytes = vec![0i64; stretches.len() + 1];
+    let mut growth_bytes = vec![Bytes::ZERO; stretches.len() + 1];
     let mut at = 0;
     for id in lifetimes.ids().skip(lifetimes.initial_count()) {
         let Some(event) = lifetimes.start(id).event() else { continue };
@@ -182,17 +182,17 @@ fn sum_gradients(stretches: &mut [BackwardStretch], timeline: &Timeline, activit
             continue;
         }
         // Sizes of a damaged file may add up to more than any number holds.
-        let size = timeline.size(id).max(0);
-        growth_bytes[at] = growth_bytes[at].saturating_add(size);
-        growth_bytes[last] = growth_bytes[last].saturating_sub(size);
+        let size = timeline.size(id).or_zero();
+        growth_bytes[at] += size;
+        growth_bytes[last] -= size;
         let is_between = freed.is_some_and(|freed| stretches.get(last).is_none_or(|s| freed.0 < s.start));
         if let Some(stretch) = stretches.get_mut(last - 1).filter(|_| is_between) {
-            stretch.dropped_bytes = stretch.dropped_bytes.saturating_add(size);
+            stretch.dropped_bytes += size;
         }
     }
-    let mut live_bytes = 0i64;
+    let mut live_bytes = Bytes::ZERO;
     for (stretch, growth_bytes) in stretches.iter_mut().zip(growth_bytes) {
-        live_bytes = live_bytes.saturating_add(growth_bytes);
+        live_bytes += growth_bytes;
         stretch.live_bytes = live_bytes;
     }
 }

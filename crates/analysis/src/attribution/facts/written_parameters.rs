@@ -7,7 +7,7 @@ use super::frees::free_event;
 use super::stack_traits::StackTrait;
 use crate::attribution::thresholds::MIN_AGREEING;
 use foldhash::HashSet;
-use oomscope_model::Timeline;
+use oomscope_model::{Bytes, Timeline};
 
 /// Whether blocks of several such sizes are made between a backward and the next call; of a function that is named as a
 /// step, one is enough.
@@ -17,8 +17,8 @@ pub(super) fn writes_parameters(
     activities: &Activities,
     backwards: &ActivitySpans,
 ) -> bool {
-    let mut gradients: HashSet<i64> = HashSet::default();
-    let mut written: HashSet<i64> = HashSet::default();
+    let mut gradients: HashSet<Bytes> = HashSet::default();
+    let mut written: HashSet<Bytes> = HashSet::default();
     let mut follows_backward = false;
     for run in &activities.runs {
         match run.activity {

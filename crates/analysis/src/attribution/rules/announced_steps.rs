@@ -107,7 +107,7 @@ mod tests {
         (0..recording.lifetimes.len() as u32)
             .map(AllocId)
             .filter(|&id| recording.lifetimes.end(id).is_none())
-            .map(|id| (recording.size(id), categories.get(id), categories.rule(id)))
+            .map(|id| (recording.size(id).0, categories.get(id), categories.rule(id)))
             .collect()
     }
 

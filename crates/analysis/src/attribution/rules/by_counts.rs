@@ -9,7 +9,7 @@ use crate::attribution::thresholds::{
     ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MIN_AGREEING, NEGLIGIBLE_PART, OUTSIDE_PART, is_nearly_all,
 };
 use crate::attribution::{Category, RuleId};
-use oomscope_model::SaturatingSum as _;
+use oomscope_model::Bytes;
 use std::collections::BTreeMap;
 
 /// In a model that is not trained, a size of a parameter that is in no layer is there at most this often.
@@ -20,12 +20,12 @@ const MAX_OUTSIDE_LAYERS: usize = 2;
 pub(super) fn claim(
     placed: &[PlacedBlock],
     by_size: &PlacedBySize,
-    hole_bytes: i64,
+    hole_bytes: Bytes,
     is_order_shown: bool,
     claims: &mut Claims,
 ) -> bool {
     let total = bytes(by_size);
-    let matters = |size: i64, count: usize| total / NEGLIGIBLE_PART < size.saturating_mul(count as i64);
+    let matters = |size: Bytes, count: usize| total / NEGLIGIBLE_PART < size * (count as i64);
     let counts: Vec<usize> = by_size
         .iter()
         .filter(|(size, blocks)| matters(**size, blocks.len()))
@@ -63,13 +63,13 @@ fn are_equal_layers(placed: &[PlacedBlock], divisor: usize) -> bool {
     (2..=divisor).filter(|&parts| divisor.is_multiple_of(parts)).any(repeat)
 }
 
-fn large_sizes(placed: &[PlacedBlock]) -> Vec<i64> {
+fn large_sizes(placed: &[PlacedBlock]) -> Vec<Bytes> {
     placed.iter().filter(|block| !block.is_small).map(|block| block.size).collect()
 }
 
-fn bytes(by_size: &PlacedBySize) -> i64 {
-    let each = by_size.iter().map(|(size, blocks)| size.max(&0).saturating_mul(blocks.len() as i64));
-    each.saturating_sum()
+fn bytes(by_size: &PlacedBySize) -> Bytes {
+    let each = by_size.iter().map(|(size, blocks)| size.or_zero() * (blocks.len() as i64));
+    each.sum::<Bytes>()
 }
 
 fn gcd(a: usize, b: usize) -> usize {
@@ -95,7 +95,7 @@ fn claim_training(by_size: &PlacedBySize, claims: &mut Claims) {
 
 /// Claim all blocks for the model; but equal blocks that lie in a row, as many as there are layers, may be a cache.
 fn claim_layers(placed: &[PlacedBlock], by_size: &PlacedBySize, layers: usize, claims: &mut Claims) {
-    let mut longest_row: BTreeMap<i64, usize> = BTreeMap::new();
+    let mut longest_row: BTreeMap<Bytes, usize> = BTreeMap::new();
     for row in large_sizes(placed).chunk_by(|a, b| a == b) {
         if let Some(&size) = row.first() {
             let most = longest_row.entry(size).or_default();

@@ -8,7 +8,7 @@ use super::workspaces;
 use crate::attribution::claims::{Blocks, Claims, Verdict};
 use crate::attribution::view::View;
 use crate::attribution::{Category, RuleId};
-use oomscope_model::AllocId;
+use oomscope_model::{AllocId, Bytes};
 
 /// A model that is made on the device leaves at most this many segments of scratch memory between its parameters.
 const MAX_OTHER_SEGMENTS: usize = 3;
@@ -41,17 +41,17 @@ pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) {
 }
 
 /// The bytes that are free between active blocks of the same segment.
-fn hole_bytes(view: &View<'_>) -> i64 {
+fn hole_bytes(view: &View<'_>) -> Bytes {
     let table = &view.timeline.segments;
-    let mut total = 0i64;
+    let mut total = Bytes::ZERO;
     for segment in &table.segments {
         // Free bytes since the last active block; `None` before the first.
         let mut since_active = None;
         for block in table.blocks_of(segment) {
             if block.is_active() {
-                total = total.saturating_add(since_active.replace(0).unwrap_or(0));
+                total += since_active.replace(Bytes::ZERO).unwrap_or_default();
             } else {
-                since_active = since_active.map(|bytes: i64| bytes.saturating_add(block.size.max(0)));
+                since_active = since_active.map(|bytes| bytes + block.size.or_zero());
             }
         }
     }
@@ -73,8 +73,8 @@ impl Layout {
         Self { placed, by_size, copies }
     }
 
-    fn explained_bytes(&self) -> i64 {
-        self.copies.map_or(0, |copies| copies.explained_bytes)
+    fn explained_bytes(&self) -> Bytes {
+        self.copies.map_or(Bytes::ZERO, |copies| copies.explained_bytes)
     }
 }
 
@@ -85,7 +85,7 @@ fn best_layout(view: &View<'_>, ids: &[AllocId]) -> Layout {
     for other_segments in 1..=MAX_OTHER_SEGMENTS {
         let layout = Layout::of(view, ids, other_segments);
         let before = best.explained_bytes();
-        if before.saturating_add(before / GAIN_PART) < layout.explained_bytes() {
+        if before + before / GAIN_PART < layout.explained_bytes() {
             best = layout;
         }
     }

@@ -20,7 +20,7 @@ fn rising(segments: &[&[i64]]) -> Recording {
 fn at_end(recording: &Recording) -> Vec<(Category, i64)> {
     let found = Attribution::of(recording, &UserRules::default());
     let bytes = found.categories.bytes_at(recording, recording.end());
-    bytes.iter().map(|row| (row.category, row.bytes)).collect()
+    bytes.iter().map(|row| (row.category, row.bytes.0)).collect()
 }
 
 /// Each size `times` times in turn.

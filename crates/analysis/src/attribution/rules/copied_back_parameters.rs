@@ -6,13 +6,13 @@ use crate::attribution::thresholds::{MAX_COMPARED, MIN_LAYERS};
 use crate::attribution::view::View;
 use crate::attribution::{Category, RuleId};
 use foldhash::{HashMap, HashSet};
-use oomscope_model::{AllocId, EventIx, StackId};
+use oomscope_model::{AllocId, Bytes, EventIx, StackId};
 
 /// Blocks of sizes that parameters have, each line's in the order in which it makes them.
 pub(super) struct ParameterCopies {
     by_line: HashMap<StackId, Vec<AllocId>>,
     /// By size, every such block as its line and its index among the blocks of that line.
-    by_size: HashMap<i64, Vec<(StackId, usize)>>,
+    by_size: HashMap<Bytes, Vec<(StackId, usize)>>,
     /// The first event of each backward.
     backwards: Vec<u32>,
 }
@@ -25,7 +25,7 @@ impl ParameterCopies {
         if !parameters.iter().any(|&id| view.free_event(id).is_some()) {
             return out;
         }
-        let sizes: HashSet<i64> = parameters.iter().map(|&id| view.size(id)).collect();
+        let sizes: HashSet<Bytes> = parameters.iter().map(|&id| view.size(id)).collect();
         for (id, made) in view.new_ids() {
             let (stack, size) = (view.stack(id), view.size(id));
             let facts = view.facts_of(stack);

@@ -5,7 +5,7 @@ use crate::attribution::thresholds::{
     ADAM_BLOCKS, MAX_BLOCKS_PER_PARAMETER, MAX_COMPARED, MIN_TELLING_BLOCKS, MISSING_PART, SIMILAR_PART,
     is_nearly_all,
 };
-use oomscope_model::SaturatingSum as _;
+use oomscope_model::Bytes;
 use std::cmp::Reverse;
 
 /// How many of the blocks of a size are parameters if there are `each` for every parameter.
@@ -30,19 +30,19 @@ pub(super) struct CopiesPerParameter {
     /// How many of those are gradients.
     pub(super) gradients: usize,
     /// Bytes of the blocks that this explains.
-    pub(super) explained_bytes: i64,
+    pub(super) explained_bytes: Bytes,
 }
 
 impl CopiesPerParameter {
     /// Find the number that most sizes agree on, by their bytes; the blocks are in address order.
     pub(super) fn of(placed: &[PlacedBlock], by_size: &PlacedBySize) -> Option<Self> {
-        let weight = |size: i64, count: usize| size.max(0).saturating_mul(count as i64);
+        let weight = |size: Bytes, count: usize| size.or_zero() * (count as i64);
         let sizes = || by_size.iter().filter(|(_, blocks)| 0 < count_early(blocks));
-        let total: i64 = sizes().map(|(&size, blocks)| weight(size, count_early(blocks))).saturating_sum();
+        let total: Bytes = sizes().map(|(&size, blocks)| weight(size, count_early(blocks))).sum();
         let agreeing_bytes = |each: usize| {
             let agreeing =
                 sizes().filter_map(|(&size, blocks)| Some(weight(size, count_parameters(blocks, each)?)));
-            agreeing.saturating_sum()
+            agreeing.sum::<Bytes>()
         };
         // Of several numbers that explain as much, the least.
         let (parameter_bytes, Reverse(each)) =
@@ -51,7 +51,7 @@ impl CopiesPerParameter {
         is_agreed.then(|| Self {
             each,
             gradients: gradients_of_each(placed, each),
-            explained_bytes: parameter_bytes.saturating_mul(each as i64),
+            explained_bytes: parameter_bytes * (each as i64),
         })
     }
 }
@@ -65,7 +65,7 @@ fn gradients_of_each(placed: &[PlacedBlock], each: usize) -> usize {
     }
     // Small and large blocks come from different segments: each kind has an order of its own.
     for is_small in [true, false] {
-        let sizes = |is_early: bool| -> Vec<i64> {
+        let sizes = |is_early: bool| -> Vec<Bytes> {
             let of_kind =
                 placed.iter().filter(|block| block.is_early == is_early && block.is_small == is_small);
             of_kind.map(|block| block.size).take(MAX_COMPARED).collect()
@@ -85,16 +85,16 @@ fn gradients_of_each(placed: &[PlacedBlock], each: usize) -> usize {
 }
 
 /// Whether later blocks have the sizes of the parameters in their order, each as often as there is state for one.
-fn are_in_order(parameters: &[i64], later: &[i64], each: usize) -> bool {
+fn are_in_order(parameters: &[Bytes], later: &[Bytes], each: usize) -> bool {
     let repeated = parameters.iter().flat_map(|&size| std::iter::repeat_n(size, each - 1));
-    let states: Vec<i64> = repeated.take(MAX_COMPARED).collect();
+    let states: Vec<Bytes> = repeated.take(MAX_COMPARED).collect();
     let most = later.len().min(states.len());
     is_nearly_all(longest_common_subsequence(&states, later), most)
 }
 
 /// Whether equal blocks lie side by side in pairs, as two tensors of state of each parameter do: else about all runs of equal ones
 /// have an odd length.
-fn are_paired(later: &[i64]) -> bool {
+fn are_paired(later: &[Bytes]) -> bool {
     let (mut odd, mut runs) = (0, 0);
     for run in later.chunk_by(|a, b| a == b) {
         odd += usize::from(run.len() % 2 == 1);
@@ -103,7 +103,7 @@ fn are_paired(later: &[i64]) -> bool {
     runs < MIN_TELLING_BLOCKS || odd < runs - runs / SIMILAR_PART
 }
 
-fn longest_common_subsequence(a: &[i64], b: &[i64]) -> usize {
+fn longest_common_subsequence(a: &[Bytes], b: &[Bytes]) -> usize {
     let mut row = vec![0usize; b.len() + 1];
     for x in a {
         let mut before = 0;

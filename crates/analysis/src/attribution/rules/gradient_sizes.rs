@@ -3,10 +3,11 @@
 use crate::attribution::Category;
 use crate::attribution::claims::Claims;
 use crate::attribution::view::{CountBySize, View};
+use oomscope_model::Bytes;
 
 /// The gradients that stay after a backward: of each size, the most at a time.
 pub(super) fn lasting_gradients(view: &View<'_>, claims: &Claims) -> CountBySize {
-    let mut changes: Vec<(u32, bool, i64)> = Vec::new();
+    let mut changes: Vec<(u32, bool, Bytes)> = Vec::new();
     let backwards = &view.device.backward_spans;
     // It does not show yet which gradients of a backward under way stay. They count only if no other came before.
     let under_way = backwards.cut_from(&view.timeline.ooms).unwrap_or(u32::MAX);

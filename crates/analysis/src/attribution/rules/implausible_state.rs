@@ -17,7 +17,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         claims.is(id, Category::OptimizerState) && claims.verdict(id).basis() == Basis::Inferred
     };
     let state: Vec<AllocId> = live().filter(is_inferred_state).collect();
-    if parameter_bytes.saturating_mul(MAX_STATE_TIMES) < view.bytes(state.iter().copied()) {
+    if parameter_bytes * MAX_STATE_TIMES < view.bytes(state.iter().copied()) {
         claims.claim_all(state, RuleId::Implausible.verdict());
     }
 }

@@ -4,7 +4,7 @@ use crate::attribution::facts::Activity;
 use crate::attribution::thresholds::MIN_LAYERS;
 use crate::attribution::view::View;
 use foldhash::HashSet;
-use oomscope_model::{AllocId, StackId};
+use oomscope_model::{AllocId, Bytes, StackId};
 use std::collections::BTreeMap;
 
 /// Autocast's copies of weights are this many times smaller: half precision of 32 bits, or 8 bits of them.
@@ -89,7 +89,7 @@ fn kept_by_stack(view: &View<'_>) -> BTreeMap<StackId, KeptByStack> {
 
 /// The sizes that autocast's copies of weights have: fractions of what was there before the first call. They, too,
 /// outlive the call that makes them, until autocast ends.
-fn cast_sizes(view: &View<'_>) -> HashSet<i64> {
+fn cast_sizes(view: &View<'_>) -> HashSet<Bytes> {
     let first = view.device.calls.first().map_or(0, |call| call.start);
     let before = view.ids().take_while(|&id| view.timeline.lifetimes.start(id).0 <= first);
     let weights = before.filter(|&id: &AllocId| view.free_event(id).is_none_or(|freed| first < freed.0));

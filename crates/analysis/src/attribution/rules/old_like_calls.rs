@@ -5,7 +5,7 @@ use crate::attribution::thresholds::{MIN_AGREEING, MISSING_PART};
 use crate::attribution::view::{CountBySize, View};
 use crate::attribution::{Category, RuleId};
 use foldhash::HashMap;
-use oomscope_model::{AllocId, EventIx};
+use oomscope_model::{AllocId, Bytes, EventIx};
 use std::collections::BTreeMap;
 
 /// Claim the blocks of an earlier call whose graph or results something still refers to. Returns whether they are that.
@@ -28,12 +28,12 @@ pub(super) fn claim(view: &View<'_>, ids: &[AllocId], claims: &mut Claims) -> bo
 
 /// How many of some bytes must be as large as blocks that calls of models make, or are given, within the recording: an earlier
 /// call of the same model leaves nearly all of the same sizes; other data, few of them.
-fn least_bytes(all_bytes: i64) -> i64 {
+fn least_bytes(all_bytes: Bytes) -> Bytes {
     all_bytes / 100 * (100 - 100 / MISSING_PART as i64)
 }
 
 /// The category of each size of block that calls make, or are given. Made ones come first.
-fn categories_of_calls(view: &View<'_>, claims: &Claims) -> HashMap<i64, Category> {
+fn categories_of_calls(view: &View<'_>, claims: &Claims) -> HashMap<Bytes, Category> {
     let mut out = HashMap::default();
     for (id, _) in view.new_ids() {
         match claims.verdict(id).category {
@@ -52,20 +52,20 @@ pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims)
     let kept = kept_by_calls(view, claims);
     let calls = view.device.calls.iter().filter(|call| call.trains).count().max(1);
     // By the number of calls that would have kept as many: how many sizes say so, and their bytes.
-    let mut by_calls: BTreeMap<usize, (usize, i64)> = BTreeMap::new();
-    let mut all_bytes = 0i64;
+    let mut by_calls: BTreeMap<usize, (usize, Bytes)> = BTreeMap::new();
+    let mut all_bytes = Bytes::ZERO;
     for (size, count) in old {
-        let bytes = size.saturating_mul(count as i64);
-        all_bytes = all_bytes.saturating_add(bytes);
+        let bytes = size * (count as i64);
+        all_bytes += bytes;
         if let Some(&of_calls) = kept.get(&size) {
             let rounded = (count * calls + of_calls / 2) / of_calls;
             let (sizes, total) = by_calls.entry(rounded).or_default();
             *sizes += 1;
-            *total = total.saturating_add(bytes);
+            *total += bytes;
         }
     }
     let agreeing = by_calls.into_iter().filter(|&(calls, (sizes, _))| 0 < calls && MIN_AGREEING <= sizes);
-    let most_bytes = agreeing.map(|(_, (_, bytes))| bytes).max().unwrap_or(0);
+    let most_bytes = agreeing.map(|(_, (_, bytes))| bytes).max().unwrap_or(Bytes::ZERO);
     least_bytes(all_bytes) <= most_bytes
 }
 

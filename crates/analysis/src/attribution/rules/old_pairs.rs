@@ -10,7 +10,7 @@ use crate::attribution::facts::Activity;
 use crate::attribution::view::{BlocksBySize, CountBySize, View};
 use crate::attribution::{Category, RuleId};
 use foldhash::HashSet;
-use oomscope_model::{AllocId, Anchor, EventIx};
+use oomscope_model::{AllocId, Anchor, Bytes, EventIx};
 
 /// Claim what is older than the recording.
 pub(super) fn claim(view: &View<'_>, old: &[AllocId], claims: &mut Claims) {
@@ -54,7 +54,7 @@ fn claim_by_size(
 }
 
 /// Claim the blocks of one size: in the order of their addresses, parameters are followed by buckets, gradients and state.
-fn claim_split(size: i64, ids: &[AllocId], split: SizeSplit, claims: &mut Claims) {
+fn claim_split(size: Bytes, ids: &[AllocId], split: SizeSplit, claims: &mut Claims) {
     let blocks = Blocks { alike: ids.len(), known: split.parameters, known_as: Category::Parameter };
     let buckets_end = split.parameters + split.buckets;
     let gradients_end = buckets_end + split.gradients;
@@ -108,7 +108,7 @@ fn verdict_by_free(
 struct RecreatedState<'a> {
     view: &'a View<'a>,
     /// The index of a step, and a size of state that it leaves.
-    sizes: HashSet<(usize, i64)>,
+    sizes: HashSet<(usize, Bytes)>,
 }
 
 impl<'a> RecreatedState<'a> {
@@ -126,7 +126,7 @@ impl<'a> RecreatedState<'a> {
     }
 
     /// Whether the step that an event lies in leaves state of a size.
-    fn has(&self, event: EventIx, size: i64) -> bool {
+    fn has(&self, event: EventIx, size: Bytes) -> bool {
         let step = self.view.device.step_spans.index_at(event.0);
         step.is_some_and(|step| self.sizes.contains(&(step, size)))
     }

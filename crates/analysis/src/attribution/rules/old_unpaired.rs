@@ -10,7 +10,7 @@ use crate::attribution::view::View;
 use crate::segments::address_order::AddressKey;
 use foldhash::HashSet;
 use oomscope_model::allocator_sizes::SMALL_SIZE;
-use oomscope_model::{AllocId, Segment};
+use oomscope_model::{AllocId, Bytes, Segment};
 
 /// Blocks that no other block pairs with.
 pub(super) struct Unpaired<'a> {
@@ -21,7 +21,7 @@ pub(super) struct Unpaired<'a> {
     /// Addresses of the last trained parameters: of small blocks, and of large ones.
     last_parameters: [Option<AddressKey>; 2],
     /// Bytes of trained parameters.
-    trained_bytes: i64,
+    trained_bytes: Bytes,
 }
 
 impl<'a> Unpaired<'a> {
@@ -99,7 +99,7 @@ impl<'a> Unpaired<'a> {
     /// Whether the blocks behind the parameters are buckets: about as large as these.
     fn are_buckets_behind(&self) -> bool {
         let behind = self.ids.iter().copied().filter(|&id| self.is_behind_parameters(id));
-        let most = self.trained_bytes.saturating_add(self.trained_bytes / SIMILAR_PART as i64);
+        let most = self.trained_bytes + (self.trained_bytes / SIMILAR_PART as i64);
         self.view.stacks.uses_ddp && self.view.bytes(behind) <= most
     }
 
@@ -116,6 +116,6 @@ impl<'a> Unpaired<'a> {
 }
 
 /// Small blocks come from segments of their own: their order says nothing of that of large ones.
-fn size_class(size: i64) -> usize {
+fn size_class(size: Bytes) -> usize {
     usize::from(SMALL_SIZE < size)
 }

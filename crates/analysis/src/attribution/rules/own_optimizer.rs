@@ -10,13 +10,13 @@ use crate::attribution::facts::Activity;
 use crate::attribution::thresholds::{ADAM_BLOCKS, MIN_AGREEING};
 use crate::attribution::view::{CountBySize, View};
 use crate::attribution::{Category, RuleId};
-use oomscope_model::{AllocId, EventIx, StackId};
+use oomscope_model::{AllocId, Bytes, EventIx, StackId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The blocks of a line of the program's own, all as large as parameters.
 struct Line {
     blocks: Vec<(AllocId, EventIx)>,
-    sizes: BTreeSet<i64>,
+    sizes: BTreeSet<Bytes>,
 }
 
 impl Line {

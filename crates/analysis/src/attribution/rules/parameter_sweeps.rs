@@ -4,7 +4,7 @@
 use super::function_blocks::{Fate, function_blocks};
 use crate::attribution::thresholds::MIN_AGREEING;
 use crate::attribution::view::{BlocksBySize, CountBySize, View};
-use oomscope_model::StackId;
+use oomscope_model::{Bytes, StackId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) fn swept_parameters(view: &View<'_>, old: &BlocksBySize) -> CountBySi
     if old.is_empty() || view.device.has_backward() {
         return CountBySize::default();
     }
-    let mut lines: BTreeMap<StackId, Vec<i64>> = BTreeMap::new();
+    let mut lines: BTreeMap<StackId, Vec<Bytes>> = BTreeMap::new();
     for block in function_blocks(view) {
         let size = view.size(block.id);
         if block.fate != Fate::Scratch || old.contains_key(&size) {
@@ -26,7 +26,7 @@ pub(super) fn swept_parameters(view: &View<'_>, old: &BlocksBySize) -> CountBySi
 }
 
 /// What a line makes each time, if that is the same, and of several sizes.
-fn sweep(sizes: &[i64]) -> Option<CountBySize> {
+fn sweep(sizes: &[Bytes]) -> Option<CountBySize> {
     let period = period(sizes);
     let mut out = CountBySize::default();
     for &size in sizes.get(..period)? {
@@ -36,7 +36,7 @@ fn sweep(sizes: &[i64]) -> Option<CountBySize> {
 }
 
 /// The length after which a sequence repeats itself.
-fn period(sizes: &[i64]) -> usize {
+fn period(sizes: &[Bytes]) -> usize {
     // Of each beginning, the longest part of it that it also ends with.
     let mut borders = vec![0usize; sizes.len()];
     let mut length = 0;
@@ -64,7 +64,10 @@ mod tests {
 
     #[test]
     fn what_repeats_itself_is_a_sweep() {
-        let of = |sizes: &[i64]| sweep(sizes).map(|sweep| sweep.values().sum::<usize>());
+        let of = |sizes: &[i64]| {
+            sweep(&sizes.iter().copied().map(Bytes).collect::<Vec<_>>())
+                .map(|sweep| sweep.values().sum::<usize>())
+        };
         assert_eq!(of(&[4, 2, 2, 1, 4, 2, 2, 1, 4]), Some(4));
         assert_eq!(of(&[4, 2, 1, 4, 2, 2]), None, "it makes something else the second time");
         assert_eq!(of(&[4, 2, 1]), None, "it does not repeat");

@@ -3,14 +3,14 @@
 use crate::attribution::view::View;
 use foldhash::HashMap;
 use oomscope_model::allocator_sizes::{MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
-use oomscope_model::{AllocId, Block, Segment};
+use oomscope_model::{AllocId, Block, Bytes, Segment};
 use std::collections::BTreeMap;
 
 /// A live block of unknown purpose.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlacedBlock {
     pub(super) id: AllocId,
-    pub(super) size: i64,
+    pub(super) size: Bytes,
     /// Its number among all such blocks, older ones first.
     pub(super) place: usize,
     pub(super) is_small: bool,
@@ -28,7 +28,7 @@ impl PlacedBlock {
 }
 
 /// Blocks by size, each in the order of their places.
-pub(super) type PlacedBySize = BTreeMap<i64, Vec<PlacedBlock>>;
+pub(super) type PlacedBySize = BTreeMap<Bytes, Vec<PlacedBlock>>;
 
 /// Some blocks by size.
 pub(super) fn placed_by_size(placed: &[PlacedBlock]) -> PlacedBySize {
@@ -41,14 +41,14 @@ pub(super) fn placed_by_size(placed: &[PlacedBlock]) -> PlacedBySize {
 
 /// The sizes of segments that blocks share: of small blocks, and of large ones.
 #[derive(Default)]
-struct SharedSegmentSizes([Option<i64>; 2]);
+struct SharedSegmentSizes([Option<Bytes>; 2]);
 
 impl SharedSegmentSizes {
     /// Whether the allocator made a segment for its first block. The first segment that blocks of a kind share shows the
     /// size of all of them.
     fn is_made_for(&mut self, segment: &Segment, first: &Block) -> bool {
         if MIN_LARGE_ALLOC <= first.size {
-            return segment.size.saturating_sub(first.size) < ROUND_LARGE;
+            return segment.size - first.size < ROUND_LARGE;
         }
         let shared = &mut self.0[usize::from(SMALL_SIZE < first.size)];
         *shared.get_or_insert(segment.size) == segment.size
@@ -85,7 +85,7 @@ pub(super) fn placed_blocks(view: &View<'_>, ids: &[AllocId], other_segments: us
                 is_small: block.size <= SMALL_SIZE,
                 is_early: !is_behind_hole,
                 start: block.addr,
-                end: block.addr.saturating_add(block.size.max(0).cast_unsigned()),
+                end: block.addr.saturating_add(block.size.as_u64()),
             });
         }
     }

@@ -6,7 +6,7 @@ use crate::attribution::facts::{CodePart, StackTrait};
 use crate::attribution::thresholds::MIN_LAYERS;
 use crate::attribution::view::View;
 use crate::attribution::{Category, RuleId};
-use oomscope_model::{AllocId, StackId};
+use oomscope_model::{AllocId, Bytes, StackId};
 use std::collections::BTreeMap;
 
 /// Claim equal blocks as caches.
@@ -14,7 +14,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     if view.device.has_backward() || view.device.calls.is_empty() {
         return;
     }
-    let mut lines: BTreeMap<(StackId, i64), Vec<AllocId>> = BTreeMap::new();
+    let mut lines: BTreeMap<(StackId, Bytes), Vec<AllocId>> = BTreeMap::new();
     for id in after_parameters(view, claims) {
         let stack = view.stack(id);
         let facts = view.facts_of(stack);
@@ -26,7 +26,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
         }
     }
     // Keys and values may be made by two lines.
-    let mut by_size: BTreeMap<i64, Vec<AllocId>> = BTreeMap::new();
+    let mut by_size: BTreeMap<Bytes, Vec<AllocId>> = BTreeMap::new();
     for ((_, size), ids) in lines.into_iter().filter(|(_, ids)| MIN_LAYERS <= ids.len()) {
         by_size.entry(size).or_default().extend(ids);
     }

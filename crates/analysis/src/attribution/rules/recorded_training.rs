@@ -11,7 +11,7 @@ use crate::attribution::thresholds::{ADAM_BLOCKS, NEGLIGIBLE_PART, OUTSIDE_PART}
 use crate::attribution::view::{BlocksBySize, CountBySize, View};
 use crate::segments::address_order::AddressKey;
 use oomscope_model::allocator_sizes::SMALL_SIZE;
-use oomscope_model::{AllocId, SaturatingSum as _};
+use oomscope_model::{AllocId, Bytes};
 
 /// The purposes of the blocks of one size, in the order of their addresses. Parameters come first, as they were made first;
 /// what is left after the gradients is state.
@@ -98,7 +98,7 @@ impl<'a> RecordedTraining<'a> {
     }
 
     /// Split `count` blocks of one size into purposes; `None` where nothing pairs with them.
-    pub(super) fn split(&self, size: i64, count: usize) -> Option<SizeSplit> {
+    pub(super) fn split(&self, size: Bytes, count: usize) -> Option<SizeSplit> {
         // State that a step makes anew is none of the old blocks.
         let is_made_anew = self.new_state.contains_key(&size);
         // Where the optimizer does not show, it is one of the usual ones: Adam and its like.
@@ -128,7 +128,7 @@ impl<'a> RecordedTraining<'a> {
     }
 
     /// Split the blocks of a size with gradients: state takes its share, and the rest is copies of the model.
-    fn split_by_gradients(&self, size: i64, count: usize, gradients: usize) -> SizeSplit {
+    fn split_by_gradients(&self, size: Bytes, count: usize, gradients: usize) -> SizeSplit {
         let new = self.new_state.get(&size).copied().unwrap_or_default() / gradients;
         let each = count / gradients;
         let states = match self.states {
@@ -145,11 +145,11 @@ impl<'a> RecordedTraining<'a> {
 
 /// Whether most bytes of gradients have no parameters of their size, or fewer than gradients.
 fn are_gradients_flat(gradients: &CountBySize, by_size: &BlocksBySize) -> bool {
-    let bytes = |(size, count): (&i64, &usize)| size.saturating_mul(*count as i64);
+    let bytes = |(size, count): (&Bytes, &usize)| *size * (*count as i64);
     let is_matched =
-        |(size, count): &(&i64, &usize)| by_size.get(size).is_some_and(|ids| **count <= ids.len());
-    let all = gradients.iter().map(bytes).saturating_sum();
-    let matched = gradients.iter().filter(is_matched).map(bytes).saturating_sum();
+        |(size, count): &(&Bytes, &usize)| by_size.get(size).is_some_and(|ids| **count <= ids.len());
+    let all = gradients.iter().map(bytes).sum::<Bytes>();
+    let matched = gradients.iter().filter(is_matched).map(bytes).sum::<Bytes>();
     matched < all / 2
 }
 
@@ -166,10 +166,10 @@ fn states_beside_gradients(by_size: &BlocksBySize, gradients: &CountBySize) -> O
 /// first two, parameter by parameter.
 fn has_copy_first(view: &View<'_>, by_size: &BlocksBySize, gradients: &CountBySize) -> bool {
     // Small blocks come from segments of their own, where order says little.
-    let is_four = |(size, ids): &(&i64, &Vec<AllocId>)| {
+    let is_four = |(size, ids): &(&Bytes, &Vec<AllocId>)| {
         SMALL_SIZE < **size && gradients.get(size).is_some_and(|&count| ids.len() == 4 * count)
     };
-    let mut blocks: Vec<(AddressKey, i64)> = Vec::new();
+    let mut blocks: Vec<(AddressKey, Bytes)> = Vec::new();
     for (&size, ids) in by_size.iter().filter(is_four) {
         blocks.extend(ids.iter().map(|&id| (view.address_key(id), size)));
     }
@@ -178,7 +178,7 @@ fn has_copy_first(view: &View<'_>, by_size: &BlocksBySize, gradients: &CountBySi
     for &(_, size) in blocks.iter().take(blocks.len() / 2) {
         *first_half.entry(size).or_default() += 1;
     }
-    let in_first_half = |size: &i64| first_half.get(size).copied().unwrap_or_default();
+    let in_first_half = |size: &Bytes| first_half.get(size).copied().unwrap_or_default();
     let sizes = by_size.iter().filter(is_four);
     let misplaced: usize = sizes.map(|(size, ids)| in_first_half(size).abs_diff(ids.len() / 2)).sum();
     misplaced <= blocks.len() / OUTSIDE_PART as usize
@@ -205,9 +205,9 @@ fn steps_within_backward(view: &View<'_>) -> bool {
 /// Guess how many blocks there are for each parameter from the counts of all sizes that matter: three
 /// with the two moments of Adam, else 1.
 fn guess_blocks(by_size: &BlocksBySize) -> usize {
-    let bytes = |(size, ids): (&i64, &Vec<AllocId>)| size.saturating_mul(ids.len() as i64);
-    let total: i64 = by_size.iter().map(bytes).saturating_sum();
-    let matters = |&(size, ids): &(&i64, &Vec<AllocId>)| total / NEGLIGIBLE_PART < bytes((size, ids));
+    let bytes = |(size, ids): (&Bytes, &Vec<AllocId>)| *size * (ids.len() as i64);
+    let total: Bytes = by_size.iter().map(bytes).sum();
+    let matters = |&(size, ids): &(&Bytes, &Vec<AllocId>)| total / NEGLIGIBLE_PART < bytes((size, ids));
     let come_in = |each: usize| by_size.iter().filter(matters).all(|(_, ids)| ids.len().is_multiple_of(each));
     if !by_size.is_empty() && come_in(3) { 3 } else { 1 }
 }

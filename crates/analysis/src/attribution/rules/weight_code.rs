@@ -7,7 +7,7 @@ use crate::attribution::facts::{StackFacts, StackTrait};
 use crate::attribution::thresholds::MIN_AGREEING;
 use crate::attribution::view::View;
 use foldhash::{HashMap, HashSet};
-use oomscope_model::{AllocId, StackId};
+use oomscope_model::{AllocId, Bytes, StackId};
 
 /// The functions that make weights.
 pub(super) struct WeightCode {
@@ -23,14 +23,14 @@ pub(super) struct WeightCode {
 impl WeightCode {
     pub(super) fn of(view: &View<'_>, claims: &Claims) -> Self {
         let by_modules = view.ids().filter(|&id| claims.is_by(id, RuleId::ModuleLoad));
-        let by_modules: HashSet<i64> = by_modules.map(|id| view.size(id)).collect();
+        let by_modules: HashSet<Bytes> = by_modules.map(|id| view.size(id)).collect();
         // Where gradients are computed, they show weights better.
         let is_from_start = !view.stacks.is_compiled && view.timeline.lifetimes.initial_count() == 0;
         let learns_from_functions = is_from_start && !view.device.has_backward();
         let is_needed = learns_from_functions || view.device.calls.is_empty();
         let blocks = if is_needed { function_blocks(view) } else { Vec::new() };
         let first_work = first_work(view, &blocks);
-        let mut kept: HashMap<u32, HashSet<i64>> = HashMap::default();
+        let mut kept: HashMap<u32, HashSet<Bytes>> = HashMap::default();
         let mut others: HashSet<u32> = HashSet::default();
         for block in blocks.iter().filter(|block| block.fate != Fate::Scratch) {
             if first_work <= block.made.0 || block.fate == Fate::Goes {
@@ -42,7 +42,7 @@ impl WeightCode {
         if !learns_from_functions {
             kept.clear();
         }
-        let makes_weights = |(code, sizes): &(u32, HashSet<i64>)| {
+        let makes_weights = |(code, sizes): &(u32, HashSet<Bytes>)| {
             // Blocks as large as parameters of modules are copies, or buffers for them.
             let are_own = sizes.iter().any(|size| !by_modules.contains(size));
             MIN_AGREEING <= sizes.len() && are_own && !others.contains(code)

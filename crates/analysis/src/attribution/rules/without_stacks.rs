@@ -10,7 +10,7 @@ use crate::attribution::thresholds::{MAX_BLOCKS_PER_PARAMETER, SIMILAR_PART};
 use crate::attribution::view::{CountBySize, View};
 use crate::attribution::{Category, RuleId};
 use foldhash::HashMap;
-use oomscope_model::{AllocId, SaturatingSum as _};
+use oomscope_model::{AllocId, Bytes};
 
 /// Gradients are dropped in every iteration if, among the first later blocks, more than one part in this many of the
 /// parameters' bytes is freed. A copy of the model that is not trained has no gradients.
@@ -32,7 +32,7 @@ struct SizeGroup {
     dropped: usize,
 }
 
-type SizeGroups = HashMap<i64, SizeGroup>;
+type SizeGroups = HashMap<Bytes, SizeGroup>;
 
 /// The purpose of the later blocks that are kept.
 enum KeptBlocks {
@@ -171,7 +171,7 @@ fn claim_kept(
     purpose: &KeptBlocks,
     claims: &mut Claims,
 ) {
-    let mut seen: HashMap<i64, usize> = HashMap::default();
+    let mut seen: HashMap<Bytes, usize> = HashMap::default();
     for &id in kept {
         let size = view.size(id);
         let group = groups.get(&size).copied().unwrap_or_default();
@@ -203,10 +203,10 @@ fn purpose_of_kept(
     has_old_state: bool,
 ) -> KeptBlocks {
     let bytes = |count: fn(&SizeGroup) -> usize| {
-        let each = groups.iter().map(|(&size, group)| size.saturating_mul(count(group) as i64));
-        each.saturating_sum()
+        let each = groups.iter().map(|(&size, group)| size * (count(group) as i64));
+        each.sum::<Bytes>()
     };
-    let parameter_bytes = bytes(|group| group.parameters).max(1);
+    let parameter_bytes = bytes(|group| group.parameters).max(Bytes(1));
     let kept_bytes = bytes(|group| group.kept);
     let drops_gradients = parameter_bytes / DROPPED_PART < bytes(|group| group.dropped);
     // State is set up in the first iteration: later blocks are gradients, if they are no more than those of one iteration.
@@ -217,7 +217,7 @@ fn purpose_of_kept(
     {
         let is_since = |&id: &AllocId| second.start.0 <= view.timeline.lifetimes.start(id).0;
         let since_bytes = view.bytes(kept.iter().copied().filter(is_since));
-        let most_bytes = parameter_bytes.saturating_add(parameter_bytes / SIMILAR_PART as i64);
+        let most_bytes = parameter_bytes + (parameter_bytes / SIMILAR_PART as i64);
         if since_bytes <= most_bytes {
             return KeptBlocks::GradientsFrom(second.start.0);
         }
@@ -225,7 +225,7 @@ fn purpose_of_kept(
     if has_old_state {
         return KeptBlocks::Gradients;
     }
-    let copies = kept_bytes.saturating_add(parameter_bytes / 2) / parameter_bytes;
+    let copies = (kept_bytes + parameter_bytes / 2) / parameter_bytes;
     let paired_sizes = groups.values().filter(|group| 0 < group.kept).count();
     match (copies, start_of_second_group(view, kept)) {
         // A forward pass may make a few blocks as large as parameters.

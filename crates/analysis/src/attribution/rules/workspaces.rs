@@ -4,17 +4,17 @@ use crate::attribution::RuleId;
 use crate::attribution::claims::Claims;
 use crate::attribution::view::View;
 use foldhash::HashSet;
-use oomscope_model::{AllocId, StackId};
+use oomscope_model::{AllocId, Bytes, StackId};
 
 /// The workspace that torch sets aside for cuBLAS (`:4096:2:16:8`), in bytes: 8.125 MiB, a size that tensors do not have.
 /// Where no stack says otherwise, it decides.
-const DEFAULT_BYTES: i64 = (2 * 4096 + 8 * 16) << 10;
+const DEFAULT_BYTES: Bytes = Bytes((2 * 4096 + 8 * 16) << 10);
 
 /// The workspace on devices of compute capability 9 (`:4096:8`), in bytes. Tensors have this size, too.
-const CAPABILITY_9_BYTES: i64 = (8 * 4096) << 10;
+const CAPABILITY_9_BYTES: Bytes = Bytes((8 * 4096) << 10);
 
 /// The workspace for cuBLASLt, in bytes.
-const CUBLAS_LT_BYTES: i64 = 1 << 20;
+const CUBLAS_LT_BYTES: Bytes = Bytes(1 << 20);
 
 /// At most this many blocks of [`CAPABILITY_9_BYTES`] may be workspaces: one for the forward's thread, and one for the
 /// backward's.
@@ -46,11 +46,11 @@ pub(super) fn without_possible_workspaces(view: &View<'_>, ids: &[AllocId]) -> V
 /// Newer versions of torch make one for each product, and give it back at once: then none keeps one for good.
 /// Without stacks, a gradient of that size looks the same if it stays.
 pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
-    let mut known: HashSet<(Option<i64>, i64)> = HashSet::default();
-    let mut scratch_sizes: HashSet<i64> = HashSet::default();
-    let mut product_sizes: HashSet<i64> = HashSet::default();
+    let mut known: HashSet<(Option<i64>, Bytes)> = HashSet::default();
+    let mut scratch_sizes: HashSet<Bytes> = HashSet::default();
+    let mut product_sizes: HashSet<Bytes> = HashSet::default();
     let (mut found, mut scratch) = (Vec::new(), Vec::new());
-    let mut before: Option<(StackId, i64)> = None;
+    let mut before: Option<(StackId, Bytes)> = None;
     for (id, made) in view.new_ids() {
         let (stack, size) = (view.timeline.events.stack(made), view.size(id));
         let follows_result = before.replace((stack, size)).is_some_and(|(stack_before, size_before)| {
@@ -78,7 +78,7 @@ pub(super) fn claim(view: &View<'_>, claims: &mut Claims) {
     // What a product was working in when the recording ended is the last block that was made.
     let last = view.timeline.lifetimes.len().checked_sub(1);
     let is_workspace =
-        |(id, size): &(AllocId, i64)| !scratch_sizes.contains(size) || Some(id.index()) == last;
+        |(id, size): &(AllocId, Bytes)| !scratch_sizes.contains(size) || Some(id.index()) == last;
     let kept = found.into_iter().filter(is_workspace);
     // Without a stack, as in a backward, only the size that products of this device are seen to have tells.
     let scratch = scratch.into_iter().filter(|(_, size)| product_sizes.contains(size));
@@ -97,14 +97,14 @@ mod tests {
         let mut program = Program::default();
         let batch = program.alloc(4096, DATA);
         let result = program.alloc(30 << 20, FORWARD);
-        let workspace = program.alloc(DEFAULT_BYTES, FORWARD);
+        let workspace = program.alloc(DEFAULT_BYTES.0, FORWARD);
         program.free(workspace, FORWARD);
         // A thread without Python computes, too, and in the same sizes.
-        let of_backward = program.alloc(DEFAULT_BYTES, BACKWARD);
+        let of_backward = program.alloc(DEFAULT_BYTES.0, BACKWARD);
         program.free(of_backward, BACKWARD);
         let other = program.alloc(30 << 20, FORWARD);
         // The recording ends within the second product.
-        program.alloc(DEFAULT_BYTES, FORWARD);
+        program.alloc(DEFAULT_BYTES.0, FORWARD);
         let recording = program.finish();
         let found = Attribution::of(&recording, &UserRules::default()).categories;
         let rules = [2, 3, 5].map(|id| found.rule(AllocId(id)));

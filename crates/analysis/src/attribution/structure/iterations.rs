@@ -1,6 +1,6 @@
 //! Iterations: where they start, how they are numbered, and how much memory each needs.
 
-use oomscope_model::{EventIx, Moment, Timeline};
+use oomscope_model::{Bytes, EventIx, Moment, Timeline};
 
 /// One iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,17 +12,17 @@ pub struct Iteration {
     /// The first moment in it at which most bytes are active.
     pub peak: Moment,
     /// Active bytes then.
-    pub peak_bytes: i64,
+    pub peak_bytes: Bytes,
     /// Active bytes just before its first event.
-    pub start_bytes: i64,
+    pub start_bytes: Bytes,
     /// Active bytes at its end.
-    pub end_bytes: i64,
+    pub end_bytes: Bytes,
 }
 
 impl Iteration {
     /// How many bytes more are active at its end than at its start.
-    pub fn growth_bytes(&self) -> i64 {
-        self.end_bytes.saturating_sub(self.start_bytes)
+    pub fn growth_bytes(&self) -> Bytes {
+        self.end_bytes - self.start_bytes
     }
 }
 
@@ -136,7 +136,7 @@ impl Iterations {
 
 fn iteration(timeline: &Timeline, start: u32, end: u32) -> Iteration {
     let range = start as usize + 1..end as usize + 1;
-    let (peak, peak_bytes) = timeline.active.peak_in(range).unwrap_or((Moment(start), 0));
+    let (peak, peak_bytes) = timeline.active.peak_in(range).unwrap_or((Moment(start), Bytes::ZERO));
     Iteration {
         start: EventIx(start),
         end: Moment(end),

@@ -11,7 +11,7 @@ use crate::attribution::{Categories, Category};
 use crate::segments::address_order::AddressOrder;
 use foldhash::{HashMap, HashSet};
 use oomscope_model::allocator_sizes::{LARGE_BUFFER, MIN_LARGE_ALLOC, ROUND_LARGE, SMALL_SIZE};
-use oomscope_model::{Anchor, Block, SaturatingSum as _, Segment, StackId, Timeline};
+use oomscope_model::{Anchor, Block, Bytes, Segment, StackId, Timeline};
 use std::collections::BTreeMap;
 
 /// Bytes of state that were made late differ from the expected ones by at most one part in this many of all bytes: some states may
@@ -20,7 +20,7 @@ const LATE_PART: i64 = 16;
 
 /// A live block.
 struct LiveBlock {
-    size: i64,
+    size: Bytes,
     category: Category,
     facts: StackFacts,
     stack: StackId,
@@ -131,7 +131,7 @@ impl LiveMemory {
             return false;
         }
         // Where everything is there several times, graphs of earlier calls are kept.
-        let mut times: HashMap<(StackId, i64), usize> = HashMap::default();
+        let mut times: HashMap<(StackId, Bytes), usize> = HashMap::default();
         for block in self.results() {
             *times.entry((block.stack, block.size)).or_default() += 1;
         }
@@ -165,7 +165,7 @@ impl LiveMemory {
 }
 
 /// How many blocks there are of each size.
-struct CountBySize(BTreeMap<i64, usize>);
+struct CountBySize(BTreeMap<Bytes, usize>);
 
 impl CountBySize {
     fn of<'a>(blocks: impl Iterator<Item = &'a LiveBlock>) -> Self {
@@ -182,8 +182,8 @@ impl CountBySize {
     }
 }
 
-fn bytes<'a>(blocks: impl Iterator<Item = &'a LiveBlock>) -> i64 {
-    blocks.map(|block| block.size.max(0)).saturating_sum()
+fn bytes<'a>(blocks: impl Iterator<Item = &'a LiveBlock>) -> Bytes {
+    blocks.map(|block| block.size.or_zero()).sum::<Bytes>()
 }
 
 /// The blocks that were made after something had been freed: they lie behind a hole, or in a segment that was made for
@@ -223,9 +223,9 @@ impl LaterBlocks {
 }
 
 /// Whether the allocator makes segments of some size for blocks of some size.
-fn is_made_for(segment_bytes: i64, block_bytes: i64) -> bool {
+fn is_made_for(segment_bytes: Bytes, block_bytes: Bytes) -> bool {
     if block_bytes < MIN_LARGE_ALLOC {
         return segment_bytes <= LARGE_BUFFER;
     }
-    segment_bytes.saturating_sub(block_bytes) < ROUND_LARGE
+    segment_bytes - block_bytes < ROUND_LARGE
 }

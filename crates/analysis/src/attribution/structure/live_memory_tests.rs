@@ -6,7 +6,7 @@ use oomscope_fixtures::first;
 use oomscope_fixtures::programs::{
     BACKWARD, DATA, EVALUATE, FORWARD, LOAD, LOSS, Program, SIZES, STATE, state,
 };
-use oomscope_model::{Anchor, DeviceId, EventTable, Recording, Snapshot, Timeline, TimelineInput};
+use oomscope_model::{Anchor, Bytes, DeviceId, EventTable, Recording, Snapshot, Timeline, TimelineInput};
 
 /// The phase at the end, if it is known.
 fn at_end(recording: &Recording) -> Option<Phase> {
@@ -49,7 +49,7 @@ fn hostile_sizes_say_nothing() {
     assert_eq!(at_end(&state(&[])), None);
     let mut segments = state(&[PARAMETERS, EMPTY, STATES]).segments.clone();
     for block in &mut segments.blocks {
-        (block.size, block.requested) = (i64::MAX, i64::MIN);
+        (block.size, block.requested) = (Bytes::MAX, Bytes::MIN);
     }
     let input = TimelineInput {
         device: DeviceId(0),

@@ -3,7 +3,7 @@
 use super::iterations::Iterations;
 use crate::attribution::thresholds::{DIFFERENT_PART, NUMBERS_BYTES};
 use crate::attribution::{Categories, Category, RuleId};
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 
 /// Number iterations if no optimizer has state yet when recording begins, and the first step that is seen sets
 /// it up. `steps` are the events at which steps are over.
@@ -26,7 +26,7 @@ pub(super) fn number_from_first_step(
 fn is_state_set_up(timeline: &Timeline, categories: &Categories, until: Moment) -> bool {
     let lifetimes = &timeline.lifetimes;
     let initial = lifetimes.initial_count();
-    let (mut early_bytes, mut late_bytes, mut parameter_bytes) = (0i64, 0i64, 0i64);
+    let (mut early_bytes, mut late_bytes, mut parameter_bytes) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
     for id in lifetimes.ids() {
         let sum = match categories.get(id) {
             Category::OptimizerState if id.index() < initial => return false,
@@ -37,7 +37,7 @@ fn is_state_set_up(timeline: &Timeline, categories: &Categories, until: Moment) 
             Category::Parameter if id.index() < initial => &mut parameter_bytes,
             _ => continue,
         };
-        *sum = sum.saturating_add(timeline.size(id).max(0));
+        *sum += timeline.size(id).or_zero();
     }
     // If it is not all that the parameters need, another optimizer may have stepped before, whose state reads like parameters.
     let is_for_all = parameter_bytes - parameter_bytes / DIFFERENT_PART as i64 <= early_bytes;

@@ -8,7 +8,7 @@ use super::phase::Phase;
 use super::phases::Phases;
 use crate::attribution::facts::{Announced, Facts, FactsByStack, StackTrait};
 use crate::attribution::{Categories, Category, RuleId};
-use oomscope_model::{DeviceId, Moment, StackId, Timeline};
+use oomscope_model::{Bytes, DeviceId, Moment, StackId, Timeline};
 
 /// Rules that tell state from parameters by how many blocks of a size there are.
 const COUNTING: [RuleId; 3] = [RuleId::OldPairs, RuleId::LiesLater, RuleId::PairsAndStays];
@@ -60,21 +60,21 @@ fn has_stepped_before(
     categories: &Categories,
 ) -> bool {
     let lifetimes = &timeline.lifetimes;
-    let (mut state_bytes, mut parameter_bytes) = (0i64, 0i64);
+    let (mut state_bytes, mut parameter_bytes) = (Bytes::ZERO, Bytes::ZERO);
     let mut is_made_in_step = false;
     for id in lifetimes.ids().take(lifetimes.initial_count()) {
-        let size = timeline.size(id).max(0);
+        let size = timeline.size(id).or_zero();
         let stack = timeline.stack(id);
         let is_counted = stack == StackId::EMPTY && COUNTING.contains(&categories.rule(id));
         match categories.get(id) {
-            Category::OptimizerState if is_counted => state_bytes = state_bytes.saturating_add(size),
+            Category::OptimizerState if is_counted => state_bytes += size,
             Category::OptimizerState => is_made_in_step |= stacks.get(stack).has(StackTrait::WithinStep),
-            Category::Parameter if is_counted => parameter_bytes = parameter_bytes.saturating_add(size),
+            Category::Parameter if is_counted => parameter_bytes += size,
             _ => {}
         }
     }
     // Between announced steps, a backward is itself found by sizes.
     let has_seen_backward = !course.is_between_steps && course.has_backward();
-    let has_two_states = 0 < parameter_bytes && parameter_bytes.saturating_mul(2) <= state_bytes;
+    let has_two_states = 0 < parameter_bytes && parameter_bytes * 2 <= state_bytes;
     is_made_in_step || (has_seen_backward && has_two_states)
 }

@@ -6,8 +6,8 @@ use super::group::{GroupKey, SizeClass};
 use super::part::{Content, Part};
 use super::reserved::Run;
 use super::state::{Basis, Group, Row, SegmentState};
-use oomscope_model::Moment;
 use oomscope_model::allocator_sizes::is_small;
+use oomscope_model::{Bytes, Moment};
 use std::collections::BTreeMap;
 
 /// A map in progress. Rows are added in address order, and so are the parts of each row.
@@ -21,7 +21,7 @@ pub(super) struct Builder {
     tells_pools: bool,
     /// Requested bytes of the first block in the row in progress: it shows the class of an expandable
     /// segment.
-    first_block: Option<i64>,
+    first_block: Option<Bytes>,
     pub(super) contradictions: Contradictions,
 }
 
@@ -49,7 +49,7 @@ impl Builder {
             let gap = Part {
                 addr: row.past_end,
                 size: bytes_between(row.past_end, run.addr),
-                requested: 0,
+                requested: Bytes::ZERO,
                 content: Content::Unmapped,
             };
             row.past_end = run.past_end;
@@ -121,7 +121,12 @@ impl Builder {
     /// Append a hole between two addresses, unless it is empty.
     #[inline]
     pub(super) fn hole(&mut self, from: u64, to: u64) {
-        self.push(Part { addr: from, size: bytes_between(from, to), requested: 0, content: Content::Hole });
+        self.push(Part {
+            addr: from,
+            size: bytes_between(from, to),
+            requested: Bytes::ZERO,
+            content: Content::Hole,
+        });
     }
 
     /// Close the row in progress, if there is one.
@@ -136,7 +141,7 @@ impl Builder {
     }
 
     /// The finished map. `reserved` is the total by the segment events, in bytes.
-    pub(super) fn finish(mut self, moment: Moment, basis: Basis, reserved: i64) -> SegmentState {
+    pub(super) fn finish(mut self, moment: Moment, basis: Basis, reserved: Bytes) -> SegmentState {
         self.end_row();
         let mut places: BTreeMap<GroupKey, Group> = BTreeMap::new();
         let (mut total, mut outside) = (Figures::default(), Figures::default());
@@ -153,7 +158,7 @@ impl Builder {
             debug_assert!(groups.get(row.group).is_some_and(|group| group.key == *key));
         }
         let mut contradictions = self.contradictions;
-        contradictions.unexplained_reserved_bytes = reserved.saturating_sub(total.reserved_bytes);
+        contradictions.unexplained_reserved_bytes = reserved - total.reserved_bytes;
         SegmentState {
             moment,
             basis,
@@ -168,6 +173,6 @@ impl Builder {
 }
 
 /// Bytes from one address to another; 0 if the second is not above the first.
-pub(super) fn bytes_between(from: u64, to: u64) -> i64 {
-    i64::try_from(to.saturating_sub(from)).unwrap_or(i64::MAX)
+pub(super) fn bytes_between(from: u64, to: u64) -> Bytes {
+    Bytes::of_size(to.saturating_sub(from))
 }

@@ -1,6 +1,6 @@
 //! Contradictions in a segment map.
 
-use oomscope_model::AllocId;
+use oomscope_model::{AllocId, Bytes};
 
 /// A kind of contradiction between segments, blocks and events at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +58,7 @@ pub struct Contradictions {
     pub hidden: Vec<AllocId>,
     /// Reserved bytes by the segment events, less those of the map. Not 0 if segment events contradict each
     /// other.
-    pub unexplained_reserved_bytes: i64,
+    pub unexplained_reserved_bytes: Bytes,
 }
 
 impl Contradictions {

@@ -6,13 +6,13 @@ use super::part::{Content, Part};
 use super::reserved::{Run, mark_rows};
 use super::segment_classes::SegmentClasses;
 use super::tiling::Live;
-use oomscope_model::{AllocId, Block, BlockState, Segment, Timeline};
+use oomscope_model::{AllocId, Block, BlockState, Bytes, Segment, Timeline};
 
 /// Tile the snapshot's segments. `live` are the live allocations by the events, ordered by address.
 pub(super) fn tile(
     builder: &mut Builder,
     classes: &SegmentClasses,
-    max_gap_bytes: i64,
+    max_gap_bytes: Bytes,
     timeline: &Timeline,
     live: &[Live],
 ) {
@@ -100,7 +100,7 @@ impl EndState<'_> {
         if end <= start {
             self.builder.contradictions.hidden.extend(content.allocation());
         }
-        let requested = block.requested.clamp(0, bytes_between(start, end));
+        let requested = block.requested.clamp(Bytes::ZERO, bytes_between(start, end));
         self.builder.push(Part { addr: start, size: bytes_between(start, end), requested, content });
     }
 

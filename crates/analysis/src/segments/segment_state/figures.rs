@@ -1,25 +1,26 @@
 //! Sums over the parts of a segment map. They saturate, as sizes come from the file.
 
 use super::part::{Content, Part};
+use oomscope_model::Bytes;
 
 /// Sums over some parts. For parts that tile their segments,
 /// `reserved = allocated_rounded + awaiting_rounded + holes`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Figures {
     /// Bytes reserved from the driver.
-    pub reserved_bytes: i64,
+    pub reserved_bytes: Bytes,
     /// Requested bytes of allocated blocks.
-    pub allocated_bytes: i64,
+    pub allocated_bytes: Bytes,
     /// Bytes of allocated blocks, with rounding.
-    pub allocated_rounded_bytes: i64,
+    pub allocated_rounded_bytes: Bytes,
     /// Requested bytes of blocks that wait for a stream.
-    pub awaiting_bytes: i64,
+    pub awaiting_bytes: Bytes,
     /// Bytes of blocks that wait for a stream, with rounding.
-    pub awaiting_rounded_bytes: i64,
+    pub awaiting_rounded_bytes: Bytes,
     /// Bytes of holes.
-    pub hole_bytes: i64,
+    pub hole_bytes: Bytes,
     /// Bytes of the largest hole.
-    pub largest_hole_bytes: i64,
+    pub largest_hole_bytes: Bytes,
     /// Number of holes.
     pub holes: usize,
     /// Number of blocks, with those that wait for a stream.
@@ -32,18 +33,18 @@ pub struct Figures {
 
 impl Figures {
     /// Requested bytes of all blocks, with those that wait for a stream.
-    pub fn active_bytes(&self) -> i64 {
-        self.allocated_bytes.saturating_add(self.awaiting_bytes)
+    pub fn active_bytes(&self) -> Bytes {
+        self.allocated_bytes + self.awaiting_bytes
     }
 
     /// Bytes of all blocks, with rounding.
-    pub fn active_rounded_bytes(&self) -> i64 {
-        self.allocated_rounded_bytes.saturating_add(self.awaiting_rounded_bytes)
+    pub fn active_rounded_bytes(&self) -> Bytes {
+        self.allocated_rounded_bytes + self.awaiting_rounded_bytes
     }
 
     /// Bytes of blocks beyond the requested ones.
-    pub fn rounding_bytes(&self) -> i64 {
-        self.active_rounded_bytes().saturating_sub(self.active_bytes())
+    pub fn rounding_bytes(&self) -> Bytes {
+        self.active_rounded_bytes() - self.active_bytes()
     }
 
     /// Share of the reserved bytes that blocks take, from 0 to 1; 0 if nothing is reserved.
@@ -51,7 +52,7 @@ impl Figures {
         if self.reserved_bytes <= 0 {
             0.0
         } else {
-            self.active_rounded_bytes() as f64 / self.reserved_bytes as f64
+            self.active_rounded_bytes().as_f64() / self.reserved_bytes.as_f64()
         }
     }
 
@@ -63,18 +64,18 @@ impl Figures {
             Content::Hole => {
                 self.holes += 1;
                 self.largest_hole_bytes = self.largest_hole_bytes.max(part.size);
-                self.hole_bytes = self.hole_bytes.saturating_add(part.size);
-                self.reserved_bytes = self.reserved_bytes.saturating_add(part.size);
+                self.hole_bytes += part.size;
+                self.reserved_bytes += part.size;
                 return;
             }
             Content::Unmapped => return,
         };
-        *rounded = rounded.saturating_add(part.size);
-        *requested = requested.saturating_add(part.requested);
+        *rounded += part.size;
+        *requested += part.requested;
         self.blocks += 1;
         self.awaiting_blocks += usize::from(matches!(part.content, Content::Awaiting(_)));
         if is_reserved {
-            self.reserved_bytes = self.reserved_bytes.saturating_add(part.size);
+            self.reserved_bytes += part.size;
         }
     }
 
@@ -88,7 +89,7 @@ impl Figures {
             (&mut self.awaiting_rounded_bytes, other.awaiting_rounded_bytes),
             (&mut self.hole_bytes, other.hole_bytes),
         ] {
-            *sum = sum.saturating_add(more);
+            *sum += more;
         }
         self.largest_hole_bytes = self.largest_hole_bytes.max(other.largest_hole_bytes);
         self.holes += other.holes;

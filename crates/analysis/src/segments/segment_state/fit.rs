@@ -4,7 +4,7 @@ use super::group::{GroupKey, SizeClass};
 use super::index::SegmentIndex;
 use super::part::{Content, Part};
 use super::state::SegmentState;
-use oomscope_model::{OomEvent, PoolKey, Timeline, allocator_sizes};
+use oomscope_model::{Bytes, OomEvent, PoolKey, Timeline, allocator_sizes};
 
 /// Number of holes that are listed one by one; in a picture, more would be too thin to see.
 const MAX_LISTED: usize = 64;
@@ -15,18 +15,18 @@ pub struct OtherHoles {
     /// Whose it is.
     pub key: GroupKey,
     /// Bytes of the largest hole.
-    pub largest_bytes: i64,
+    pub largest_bytes: Bytes,
     /// Bytes of all holes.
-    pub bytes: i64,
+    pub bytes: Bytes,
 }
 
 /// A failed request and the holes at that moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestFit {
     /// Bytes that were requested, rounded up to a block size.
-    pub requested_bytes: i64,
+    pub requested_bytes: Bytes,
     /// Bytes that the device had left; `None` if that was not recorded.
-    pub device_free_bytes: Option<i64>,
+    pub device_free_bytes: Option<Bytes>,
     /// The stream of the request; `None` if it was not recorded.
     pub stream: Option<i64>,
     /// The pool of the request; `None` before torch 2.10, which did not write it.
@@ -36,29 +36,29 @@ pub struct RequestFit {
     /// The largest hole that it could use, as indices of a row and a part of the map.
     pub largest: Option<(usize, usize)>,
     /// Bytes of that hole.
-    pub largest_bytes: i64,
+    pub largest_bytes: Bytes,
     /// The holes that it could use and that have room for it, as indices of parts of the map.
     pub with_room: Vec<usize>,
     /// Bytes of the holes that it could use, largest first; at most 64.
-    pub largest_holes: Vec<i64>,
+    pub largest_holes: Vec<Bytes>,
     /// Number of holes of its pool, stream and size class.
     pub holes: usize,
     /// Bytes of those holes.
-    pub hole_bytes: i64,
+    pub hole_bytes: Bytes,
     /// Number of those holes that are smaller than the request.
     pub too_small: usize,
     /// Bytes of the holes that are too small.
-    pub too_small_bytes: i64,
+    pub too_small_bytes: Bytes,
     /// Bytes of holes that are large enough, but that `max_split_size_mb` keeps for other requests.
-    pub kept_bytes: i64,
+    pub kept_bytes: Bytes,
     /// Bytes of holes of other pools, streams or size classes.
-    pub other_bytes: i64,
+    pub other_bytes: Bytes,
     /// The holes of each other pool, stream and size class.
     pub others: Vec<OtherHoles>,
     /// Whether the file has private pools and does not say which pool the request was for.
     pub is_pool_unknown: bool,
     /// Bytes of the largest hole of an expandable segment that new pages would extend, since nothing is mapped behind it.
-    pub extensible_bytes: i64,
+    pub extensible_bytes: Bytes,
 }
 
 impl SegmentState {
@@ -71,24 +71,24 @@ impl SegmentState {
             pool: timeline.events.pool(oom.event),
             class: if allocator_sizes::is_small(oom.requested) { SizeClass::Small } else { SizeClass::Large },
             largest: None,
-            largest_bytes: 0,
+            largest_bytes: Bytes::ZERO,
             with_room: Vec::new(),
             largest_holes: Vec::new(),
             holes: 0,
-            hole_bytes: 0,
+            hole_bytes: Bytes::ZERO,
             too_small: 0,
-            too_small_bytes: 0,
-            kept_bytes: 0,
-            other_bytes: 0,
+            too_small_bytes: Bytes::ZERO,
+            kept_bytes: Bytes::ZERO,
+            other_bytes: Bytes::ZERO,
             others: Vec::new(),
             is_pool_unknown: false,
-            extensible_bytes: 0,
+            extensible_bytes: Bytes::ZERO,
         };
         let serves: Vec<bool> =
             self.groups.iter().map(|group| fit.is_served_by(group.key, index.has_private_pools)).collect();
         for (i, row) in self.rows.iter().enumerate() {
             if !serves[row.group] {
-                fit.other_bytes = fit.other_bytes.saturating_add(row.figures.hole_bytes);
+                fit.other_bytes += row.figures.hole_bytes;
                 continue;
             }
             for part in row.parts.clone() {
@@ -115,12 +115,12 @@ impl SegmentState {
 }
 
 /// Bytes of the largest of the holes behind which nothing is mapped.
-fn extensible_bytes(parts: &[Part]) -> i64 {
+fn extensible_bytes(parts: &[Part]) -> Bytes {
     let next = parts.iter().skip(1).map(|part| part.content).map(Some).chain([None]);
     let at_edge = parts.iter().zip(next).filter(|(part, next)| {
         part.content == Content::Hole && next.is_none_or(|next| next == Content::Unmapped)
     });
-    at_edge.map(|(part, _)| part.size).max().unwrap_or(0)
+    at_edge.map(|(part, _)| part.size).max().unwrap_or(Bytes::ZERO)
 }
 
 impl RequestFit {
@@ -145,12 +145,12 @@ impl RequestFit {
             return;
         }
         self.holes += 1;
-        self.hole_bytes = self.hole_bytes.saturating_add(part.size);
+        self.hole_bytes += part.size;
         if part.size < self.requested_bytes {
             self.too_small += 1;
-            self.too_small_bytes = self.too_small_bytes.saturating_add(part.size);
+            self.too_small_bytes += part.size;
         } else if !index.split.allows(self.requested_bytes, part.size) {
-            self.kept_bytes = self.kept_bytes.saturating_add(part.size);
+            self.kept_bytes += part.size;
             return;
         } else {
             self.with_room.push(at);

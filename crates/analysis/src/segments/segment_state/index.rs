@@ -6,18 +6,18 @@ use super::split_rule::SplitRule;
 use super::state::{Basis, SegmentState};
 use super::tiling::{Live, Tiling};
 use super::{end, reserved};
-use oomscope_model::{Anchor, BlockState, DeviceId, Moment, Recording, Timeline};
+use oomscope_model::{Anchor, BlockState, Bytes, DeviceId, Moment, Recording, Timeline};
 
 /// The facts that all segment maps of a timeline share. Built once for a timeline.
 #[derive(Debug, Clone)]
 pub struct SegmentIndex {
     /// Address and size, with rounding, of the blocks of the end state, by address.
-    survivors: Vec<(u64, i64)>,
+    survivors: Vec<(u64, Bytes)>,
     /// The size class of each final segment.
     classes: SegmentClasses,
     /// Largest distance in bytes between runs of one expandable segment: the peak of reserved memory.
     /// Gaps are mostly pages that were mapped before, so they are rarely wider.
-    max_gap_bytes: i64,
+    max_gap_bytes: Bytes,
     /// True if the file mentions a private pool.
     pub(super) has_private_pools: bool,
     /// The rule by which the allocator does not split some holes.
@@ -28,7 +28,7 @@ impl SegmentIndex {
     /// The index of a recording.
     pub fn new(recording: &Recording) -> Self {
         let blocks = recording.segments.blocks.iter().filter(|block| block.state != BlockState::Inactive);
-        let mut survivors: Vec<(u64, i64)> = blocks.map(|block| (block.addr, block.size)).collect();
+        let mut survivors: Vec<(u64, Bytes)> = blocks.map(|block| (block.addr, block.size)).collect();
         survivors.sort_unstable();
         survivors.dedup_by_key(|block| block.0);
         Self {

@@ -38,8 +38,8 @@ pub use part::{Content, Part};
 pub use pins::Pinned;
 pub use state::{Basis, Group, Row, SegmentState};
 
-use oomscope_model::allocator_sizes;
+use oomscope_model::{Bytes, allocator_sizes};
 
 /// Largest number of bytes that a block of the large pool may have beyond its rounded request: a rest is only
 /// split off if it is larger (`should_split` of `CUDACachingAllocator.cpp`).
-pub const MAX_SLACK_BYTES: i64 = allocator_sizes::SMALL_SIZE;
+pub const MAX_SLACK_BYTES: Bytes = allocator_sizes::SMALL_SIZE;

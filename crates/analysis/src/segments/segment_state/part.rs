@@ -1,6 +1,6 @@
 //! A part of a row: a stretch of addresses with one use.
 
-use oomscope_model::AllocId;
+use oomscope_model::{AllocId, Bytes};
 
 /// The use of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,9 +36,9 @@ pub struct Part {
     /// Address of the first byte.
     pub addr: u64,
     /// Bytes, more than 0; for a block, with rounding.
-    pub size: i64,
+    pub size: Bytes,
     /// Bytes from `addr` that the program asked for, from 0 to `size`; 0 if it is no block.
-    pub requested: i64,
+    pub requested: Bytes,
     /// Its use.
     pub content: Content,
 }
@@ -50,8 +50,8 @@ impl Part {
     }
 
     /// Bytes of a block beyond the requested ones; 0 if it is no block.
-    pub fn rounding(&self) -> i64 {
-        debug_assert!((0..=self.size).contains(&self.requested));
-        if self.content.is_block() { self.size - self.requested } else { 0 }
+    pub fn rounding(&self) -> Bytes {
+        debug_assert!((Bytes::ZERO..=self.size).contains(&self.requested));
+        if self.content.is_block() { self.size - self.requested } else { Bytes::ZERO }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::part::{Content, Part};
 use super::state::SegmentState;
-use oomscope_model::SaturatingSum as _;
+use oomscope_model::Bytes;
 
 /// A mostly empty row, and the blocks in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Pinned {
     /// Index into [`SegmentState::rows`].
     pub row: usize,
     /// Free bytes that cannot go back to the driver while the blocks are there.
-    pub hole_bytes: i64,
+    pub hole_bytes: Bytes,
     /// The blocks, largest first.
     pub blocks: Vec<Part>,
 }
@@ -42,9 +42,9 @@ impl SegmentState {
     }
 
     /// Bytes of segments without any block, which the allocator only caches.
-    pub fn unused_bytes(&self) -> i64 {
+    pub fn unused_bytes(&self) -> Bytes {
         let unused = self.rows.iter().filter(|row| row.figures.blocks == 0);
-        unused.map(|row| row.figures.reserved_bytes).saturating_sum()
+        unused.map(|row| row.figures.reserved_bytes).sum::<Bytes>()
     }
 
     /// The parts before and after a part of a row; `None` at the ends of the row, and for holes.

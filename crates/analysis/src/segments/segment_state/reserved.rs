@@ -2,7 +2,7 @@
 
 use super::group::SizeClass;
 use super::segment_classes::SegmentClasses;
-use oomscope_model::{Moment, PoolKey, Timeline};
+use oomscope_model::{Bytes, Moment, PoolKey, Timeline};
 
 /// A run of reserved addresses: a segment, or pages of an expandable segment without a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,13 +29,13 @@ impl Run {
 /// The runs at a moment, by address.
 pub(super) fn runs(
     classes: &SegmentClasses,
-    max_gap_bytes: i64,
+    max_gap_bytes: Bytes,
     timeline: &Timeline,
     moment: Moment,
 ) -> Vec<Run> {
     let run = |range: &oomscope_model::ReservedRange| Run {
         addr: range.addr,
-        past_end: range.addr.saturating_add(range.size.max(0).unsigned_abs()),
+        past_end: range.addr.saturating_add(range.size.as_u64()),
         pool: range.pool,
         stream: range.stream,
         class: classes.class_of_range(timeline, range),
@@ -61,10 +61,10 @@ pub(super) fn runs(
 
 /// Mark the runs that start a row. Runs are ordered by address, and those of one expandable segment are at
 /// most `max_gap_bytes` apart.
-pub(super) fn mark_rows(runs: &mut [Run], max_gap_bytes: i64) {
+pub(super) fn mark_rows(runs: &mut [Run], max_gap_bytes: Bytes) {
     for i in 1..runs.len() {
         let (before, run) = (&runs[i - 1], &runs[i]);
         let gap = run.addr.saturating_sub(before.past_end);
-        runs[i].starts_row = !before.is_same_segment(run) || max_gap_bytes.max(0).unsigned_abs() < gap;
+        runs[i].starts_row = !before.is_same_segment(run) || max_gap_bytes.as_u64() < gap;
     }
 }

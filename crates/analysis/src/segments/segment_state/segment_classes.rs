@@ -23,7 +23,7 @@ impl SegmentClasses {
         let kinds = segments.filter(|_| recording.device != DeviceId::HOST);
         let mut by_address: Vec<_> = kinds
             .filter_map(|s| {
-                let past_end = s.addr.saturating_add(s.size.max(0).unsigned_abs());
+                let past_end = s.addr.saturating_add(s.size.as_u64());
                 Some((s.addr, past_end, class(s.kind?)?))
             })
             .collect();

@@ -4,7 +4,7 @@ use super::*;
 use oomscope_fixtures::alone;
 use oomscope_fixtures::requests::{CELL, Request, Toy, ToyState, address, event, stream_of};
 use oomscope_model::{
-    Action, Anchor, DeviceId, EventTable, Recording, SegmentTable, Timeline, TimelineInput,
+    Action, Anchor, Bytes, DeviceId, EventTable, Recording, SegmentTable, Timeline, TimelineInput,
 };
 use oomscope_model::{AllocId, Moment};
 use proptest::prelude::*;
@@ -22,22 +22,22 @@ fn check_tiling(state: &SegmentState) {
         assert_eq!(row.parts.start, next_part);
         next_part = row.parts.end;
         let mut at = row.addr;
-        let (mut reserved, mut active) = (0i64, 0i64);
+        let (mut reserved, mut active) = (Bytes::ZERO, Bytes::ZERO);
         for part in state.parts_of(row) {
             assert_eq!(part.addr, at, "parts tile their row");
-            assert!(0 < part.size && (0..=part.size).contains(&part.requested));
+            assert!(0 < part.size && (Bytes::ZERO..=part.size).contains(&part.requested));
             at = part.past_end();
             match part.content {
                 Content::Unmapped => assert!(row.is_expandable),
-                Content::Hole => reserved = reserved.saturating_add(part.size),
-                _ => active = active.saturating_add(part.size),
+                Content::Hole => reserved += part.size,
+                _ => active += part.size,
             }
         }
         assert_eq!(at, row.past_end);
         let key = state.groups[row.group].key;
         let figures = &row.figures;
         assert_eq!(figures.active_rounded_bytes(), active);
-        assert_eq!(figures.reserved_bytes, if key.is_outside { 0 } else { reserved.saturating_add(active) });
+        assert_eq!(figures.reserved_bytes, if key.is_outside { Bytes::ZERO } else { reserved + active });
         if !key.is_outside {
             total.merge(figures);
         }
@@ -80,7 +80,7 @@ fn cells_of(state: &SegmentState) -> BTreeMap<u64, Cell> {
             Content::Allocated(_) => Cell::Block(part.addr, false),
             Content::Awaiting(_) => Cell::Block(part.addr, true),
         };
-        assert_eq!(part.size as u64 % CELL, 0);
+        assert_eq!(part.size.as_u64() % CELL, 0);
         let places = (part.addr..part.past_end()).step_by(CELL as usize);
         places.for_each(|addr| assert_eq!(cells.insert(addr, cell), None));
     }
@@ -107,7 +107,7 @@ fn check_moment(toy: &Toy, recording: &Recording, state: &ToyState, moment: Mome
     let is_end = moment.index() == recording.events.len();
     let cells = naive_cells(toy, state, is_end);
     assert_eq!(cells_of(&found), cells);
-    assert_eq!((found.total.holes, found.total.largest_hole_bytes), naive_holes(state, &cells));
+    assert_eq!((found.total.holes, found.total.largest_hole_bytes.0), naive_holes(state, &cells));
     assert_eq!(found.total.reserved_bytes, (state.cells.len() as u64 * CELL) as i64);
     let requested = |awaiting| -> i64 {
         state.blocks.values().filter(|b| b.is_awaiting == awaiting).map(|b| b.requested).sum()
@@ -163,7 +163,7 @@ proptest! {
             let reserved = found.total.reserved_bytes;
             prop_assert_eq!(
                 found.contradictions.unexplained_reserved_bytes,
-                recording.reserved.at(moment).saturating_sub(reserved)
+                recording.reserved.at(moment) - reserved
             );
         }
     }
@@ -198,8 +198,8 @@ fn nonsense(steps: &[Step], segments: &[(u64, i64, u64, i64, u8)], is_cut: bool)
             [BlockState::Allocated, BlockState::AwaitingFree, BlockState::Inactive][usize::from(state)];
         let block = Block {
             addr: place(block_at),
-            size: block_size,
-            requested: block_size / 2,
+            size: Bytes(block_size),
+            requested: Bytes(block_size / 2),
             state,
             stack: StackId::EMPTY,
         };
@@ -207,7 +207,7 @@ fn nonsense(steps: &[Step], segments: &[(u64, i64, u64, i64, u8)], is_cut: bool)
         table.segments.push(Segment {
             device: DeviceId(0),
             addr: place(at),
-            size,
+            size: Bytes(size),
             stream: Some(0),
             pool: None,
             kind: None,

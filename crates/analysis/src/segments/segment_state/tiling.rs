@@ -4,15 +4,15 @@ use super::builder::{Builder, bytes_between};
 use super::contradictions::Contradiction;
 use super::part::{Content, Part};
 use super::reserved::Run;
-use oomscope_model::AllocId;
 use oomscope_model::allocator_sizes::block_size;
+use oomscope_model::{AllocId, Bytes};
 
 /// A live allocation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Live {
     pub(super) addr: u64,
     /// Bytes that the program asked for, as recorded.
-    pub(super) requested: i64,
+    pub(super) requested: Bytes,
     pub(super) id: AllocId,
     pub(super) is_awaiting: bool,
     /// True if it is live after the last event.
@@ -31,7 +31,7 @@ pub(super) struct Tiling<'a> {
     /// The live allocations, by address.
     pub(super) live: &'a [Live],
     /// Address and rounded size of the blocks that survive, by address, from the sweep's place on.
-    pub(super) survivors: &'a [(u64, i64)],
+    pub(super) survivors: &'a [(u64, Bytes)],
     /// True for pinned host memory, where a block takes its whole segment.
     pub(super) is_host: bool,
 }
@@ -110,8 +110,8 @@ impl Tiling<'_> {
         if block.requested <= 0 {
             self.builder.contradictions.count(Contradiction::NoSize);
         }
-        let requested = block.requested.max(0);
-        let past = |bytes: i64| block.addr.saturating_add(bytes.unsigned_abs());
+        let requested = block.requested.or_zero();
+        let past = |bytes: Bytes| block.addr.saturating_add(bytes.unsigned_abs());
         let rounded_end = match self.known_size(block) {
             Some(size) => past(size.max(requested)),
             None if self.is_host => limit,
@@ -121,7 +121,7 @@ impl Tiling<'_> {
     }
 
     /// The true size of a block that survives. Blocks come by address, so those before it are dropped.
-    fn known_size(&mut self, block: &Live) -> Option<i64> {
+    fn known_size(&mut self, block: &Live) -> Option<Bytes> {
         if !block.survives {
             return None;
         }
@@ -137,7 +137,7 @@ impl Tiling<'_> {
             if block.requested <= 0 {
                 self.builder.contradictions.count(Contradiction::NoSize);
             }
-            let requested = block.requested.max(0);
+            let requested = block.requested.or_zero();
             let past_end = block.addr.saturating_add(block_size(requested).unsigned_abs());
             let size = bytes_between(block.addr, past_end);
             let part =

@@ -10,6 +10,7 @@ use oomscope_analysis::UserRules;
 use oomscope_diagnosis::ranks;
 use oomscope_diagnosis::ranks::{FirstFailure, Heat, HeatAxis, Job, JobDevice, Outlier, summarize};
 use oomscope_draw::{Palette, Rgb};
+use oomscope_model::Bytes;
 use oomscope_report::ranks as words;
 use oomscope_snapshot::load::{FolderListing, Input, ManyProgress, load_each};
 use oomscope_units as units;
@@ -193,7 +194,7 @@ fn table_ui(ui: &mut egui::Ui, job: &Job, commands: &mut Vec<Command>) {
 fn row_ui(
     ui: &mut egui::Ui,
     row: JobDevice<'_>,
-    cells: &[Option<i64>],
+    cells: &[Option<Bytes>],
     heat: &Heat,
     palette: &Palette,
 ) -> egui::Response {
@@ -241,7 +242,7 @@ fn row_ui(
 }
 
 /// The peaks of a row, darker or lighter than the ground by their share of the largest.
-fn cells_ui(ui: &egui::Ui, place: Rect, cells: &[Option<i64>], heat: &Heat, palette: &Palette) {
+fn cells_ui(ui: &egui::Ui, place: Rect, cells: &[Option<Bytes>], heat: &Heat, palette: &Palette) {
     let width = place.width() / cells.len().max(1) as f32;
     let gap = if width < 8.0 { 0.0 } else { 1.0 };
     for (at, bytes) in cells.iter().enumerate() {
@@ -253,13 +254,13 @@ fn cells_ui(ui: &egui::Ui, place: Rect, cells: &[Option<i64>], heat: &Heat, pale
     }
 }
 
-fn heat_color(bytes: i64, heat: &Heat, palette: &Palette) -> Rgb {
-    let share = bytes.max(0) as f32 / heat.most_bytes.max(1) as f32;
+fn heat_color(bytes: Bytes, heat: &Heat, palette: &Palette) -> Rgb {
+    let share = bytes.or_zero().0 as f32 / heat.most_bytes.max(Bytes(1)).0 as f32;
     palette.panel.mix(palette.accent, LOWEST_SHARE + (1.0 - LOWEST_SHARE) * share)
 }
 
 /// `iteration 3: 1.10 GiB`.
-fn cell_text(place: Rect, cells: &[Option<i64>], heat: &Heat, pointer: egui::Pos2) -> Option<String> {
+fn cell_text(place: Rect, cells: &[Option<Bytes>], heat: &Heat, pointer: egui::Pos2) -> Option<String> {
     if !place.contains(pointer) {
         return None;
     }

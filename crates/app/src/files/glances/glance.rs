@@ -3,7 +3,7 @@
 use oomscope_analysis::{Attribution, UserRules};
 use oomscope_diagnosis::{DiagnosisRequest, Severity, diagnose};
 use oomscope_draw::SparkLine;
-use oomscope_model::{DeviceId, Recording, Snapshot};
+use oomscope_model::{Bytes, DeviceId, Recording, Snapshot};
 use oomscope_report::headline;
 use oomscope_snapshot::load::{Input, LoadError, Progress, load};
 use oomscope_units as units;
@@ -23,7 +23,7 @@ pub(crate) struct Glance {
     pub(crate) title: String,
     pub(crate) severity: Severity,
     /// The active peak.
-    pub(crate) peak_bytes: i64,
+    pub(crate) peak_bytes: Bytes,
     /// The device, where the file has several.
     #[serde(default)]
     pub(crate) device: Option<String>,

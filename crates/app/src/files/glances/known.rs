@@ -137,6 +137,7 @@ mod tests {
     use super::*;
     use oomscope_diagnosis::Severity;
     use oomscope_draw::SparkLine;
+    use oomscope_model::Bytes;
 
     fn opened(name: &str, at_us: u64) -> Change {
         Change::Opened { path: PathBuf::from(format!("/runs/{name}.pickle")), at_us }
@@ -152,7 +153,7 @@ mod tests {
             spark: SparkLine::default(),
             title: "Out of memory".to_owned(),
             severity: Severity::Critical,
-            peak_bytes: 7,
+            peak_bytes: Bytes(7),
             device: None,
         };
         Change::Seen { path: path.to_owned(), stamp, glance }

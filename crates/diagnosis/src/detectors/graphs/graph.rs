@@ -3,7 +3,7 @@
 use crate::assessment::Assessment;
 use crate::case::Case;
 use oomscope_analysis::{Category, Phase};
-use oomscope_model::{Allocation, EventIx};
+use oomscope_model::{Allocation, Bytes, EventIx};
 use oomscope_program::numbers::SEVERAL;
 use oomscope_program::share::NEARLY_ALL;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub(super) struct Graph<'a> {
     /// The call; `None` is one from before the recording.
     pub(super) call: Option<usize>,
     pub(super) blocks: Vec<&'a Allocation>,
-    pub(super) bytes: i64,
+    pub(super) bytes: Bytes,
 }
 
 impl Graph<'_> {
@@ -44,7 +44,7 @@ pub(super) fn graphs<'a>(assessment: &Assessment<'a>) -> Vec<Graph<'a>> {
         };
         let graph = graphs.entry(call).or_default();
         graph.call = call;
-        graph.bytes = graph.bytes.saturating_add(a.size);
+        graph.bytes += a.size;
         graph.blocks.push(a);
     }
     // What is older than the recording is of another call if it has all blocks of one, else perhaps of the call at its start.

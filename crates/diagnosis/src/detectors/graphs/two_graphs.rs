@@ -8,13 +8,13 @@ use crate::finding::{Finding, MAX_SITES, Role, Severity};
 use crate::findings::FindingId;
 use crate::sentence::say;
 use oomscope_analysis::{Category, Phase};
-use oomscope_model::{Allocation, EventIx, SaturatingSum as _, StackId};
+use oomscope_model::{Allocation, Bytes, EventIx, StackId};
 use oomscope_program::numbers::SEVERAL;
 use oomscope_program::share::{MUCH, NEARLY_ALL, WORTH};
 
 /// Two or more large graphs, as of a teacher and a student, or of this iteration and the one before.
 pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Finding> {
-    let all = graphs.iter().map(|graph| graph.bytes).saturating_sum();
+    let all = graphs.iter().map(|graph| graph.bytes).sum::<Bytes>();
     let large: Vec<&Graph<'_>> = graphs.iter().filter(|graph| WORTH.is_reached(graph.bytes, all)).collect();
     let blocks: Vec<&Allocation> = large.iter().flat_map(|graph| graph.blocks.iter().copied()).collect();
     let bytes = sum(&blocks);
@@ -35,7 +35,7 @@ pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Findin
     finding.evidence.count("graphs", "calls that hold a graph", large.len());
     if over.is_empty() {
         places(&mut finding, case, &blocks);
-        let smallest = large.iter().map(|graph| graph.bytes).min().unwrap_or(0);
+        let smallest = large.iter().map(|graph| graph.bytes).min().unwrap_or(Bytes::ZERO);
         explain_together(&mut finding, case, smallest);
     } else {
         // Of an older graph no line is known: those of the call that made one like it are as good.
@@ -49,7 +49,7 @@ pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Findin
 }
 
 /// Graphs that wait for a backward pass together.
-fn explain_together(finding: &mut Finding, case: &Case<'_>, smallest: i64) {
+fn explain_together(finding: &mut Finding, case: &Case<'_>, smallest: Bytes) {
     finding.explain("They wait for a backward pass together, so their activations add up: parts of one model, several losses, or a teacher beside a student.");
     let unused = gradients_without_step(case);
     if unused == 0 {
@@ -75,7 +75,7 @@ fn result_line(finding: &mut Finding, case: &Case<'_>, blocks: &[&Allocation]) {
 }
 
 /// A graph of an earlier call.
-fn explain_over(finding: &mut Finding, case: &Case<'_>, over: i64, of: i64) {
+fn explain_over(finding: &mut Finding, case: &Case<'_>, over: Bytes, of: Bytes) {
     finding.severity = case.severity_of(over);
     let before = if finished_backwards(case).is_empty() { "this call" } else { "the last backward pass" };
     finding.explain(say!("{} of it are from before {}: an output or a loss of an earlier call is still referenced while the next is computed.", figure::bytes(over).of(of), before));
@@ -91,12 +91,12 @@ fn explain_over(finding: &mut Finding, case: &Case<'_>, over: i64, of: i64) {
 
 /// Bytes of gradients that are older than the last backward pass and the step before it, if they are few of all: those of
 /// parameters that no step of this loop changes, so that nothing frees them.
-fn gradients_without_step(case: &Case<'_>) -> i64 {
-    let Some(&backward) = finished_backwards(case).last() else { return 0 };
+fn gradients_without_step(case: &Case<'_>) -> Bytes {
+    let Some(&backward) = finished_backwards(case).last() else { return Bytes::ZERO };
     let has_step = case.starts_of(Phase::Optimizer).any(|step| step < backward);
     let is_old = |a: &&Allocation| a.alloc_event().is_some_and(|event| event < backward);
     let old: Vec<&Allocation> = case.live_of(Category::Gradient).filter(is_old).collect();
     let bytes = sum(&old);
     let are_few = !NEARLY_ALL.is_reached(bytes, case.bytes_of(Category::Parameter));
-    if has_step && SEVERAL <= old.len() && are_few { bytes } else { 0 }
+    if has_step && SEVERAL <= old.len() && are_few { bytes } else { Bytes::ZERO }
 }

@@ -2,7 +2,7 @@
 
 use crate::color::color_by::{ColorBy, ColorKey};
 use crate::color::palette::{BandColors, Palette, Rgb};
-use oomscope_model::{AllocId, PoolKey, ReservedRange, StackId, Timeline};
+use oomscope_model::{AllocId, Bytes, PoolKey, ReservedRange, StackId, Timeline};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub(in crate::color) enum Colored<'a> {
 }
 
 impl Colored<'_> {
-    pub(super) fn bytes(&self) -> i64 {
+    pub(super) fn bytes(&self) -> Bytes {
         match *self {
             Self::Allocation(timeline, id) => timeline.size(id),
             Self::Reserved(_, range, _) => range.size,

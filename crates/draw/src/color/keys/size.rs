@@ -3,14 +3,22 @@
 use super::key::{Colored, Key, KeyRow};
 use crate::color::color_by::{ColorBy, ColorKey};
 use crate::color::palette::{Palette, Rgb};
-use oomscope_model::Timeline;
 use oomscope_model::allocator_sizes::{LARGE_BUFFER, SMALL_BUFFER};
+use oomscope_model::{Bytes, Timeline};
 use oomscope_units as units;
 use std::sync::Arc;
 
 /// Lower bounds of the size classes, in bytes; the first is 0. 2 MiB and 20 MiB are the sizes of torch's
 /// small and large segments, the others are round numbers around them.
-const SIZES_BYTES: [i64; 7] = [0, 512 << 10, SMALL_BUFFER, LARGE_BUFFER, 100 << 20, 500 << 20, 2 << 30];
+const SIZES_BYTES: [Bytes; 7] = [
+    Bytes::ZERO,
+    Bytes(512 << 10),
+    SMALL_BUFFER,
+    LARGE_BUFFER,
+    Bytes(100 << 20),
+    Bytes(500 << 20),
+    Bytes(2 << 30),
+];
 
 pub(super) const KEY: KeyRow =
     KeyRow { by: ColorBy::Size, name: "size", of: |_, _, palette| Arc::new(BySize(*palette)) };
@@ -32,7 +40,7 @@ impl Key for BySize {
     }
 
     fn legend(&self, _timeline: &Timeline) -> Vec<ColorKey> {
-        let key = |(class, &low): (usize, &i64)| {
+        let key = |(class, &low): (usize, &Bytes)| {
             let (low_label, low) = (units::bytes_short(low), short(low));
             let (label, query) = match SIZES_BYTES.get(class + 1) {
                 Some(&high) if class == 0 => {
@@ -48,12 +56,12 @@ impl Key for BySize {
 }
 
 /// Index into [`SIZES_BYTES`]; sizes below 0, which a file may have, are in the first class.
-fn size_class(bytes: i64) -> u8 {
+fn size_class(bytes: Bytes) -> u8 {
     SIZES_BYTES.partition_point(|&low| low <= bytes).saturating_sub(1) as u8
 }
 
 /// A size as the filter reads it: `512KiB`.
-fn short(bytes: i64) -> String {
+fn short(bytes: Bytes) -> String {
     units::bytes_short(bytes).replace(' ', "")
 }
 
@@ -65,7 +73,8 @@ mod tests {
 
     #[test]
     fn classes_cover_every_value() {
-        assert_eq!([-5, 0, 512 << 10, (2 << 20) - 1, i64::MAX].map(size_class), [0, 0, 1, 1, 6]);
+        let sizes = [-5, 0, 512 << 10, (2 << 20) - 1, i64::MAX].map(Bytes);
+        assert_eq!(sizes.map(size_class), [0, 0, 1, 1, 6]);
     }
 
     #[test]

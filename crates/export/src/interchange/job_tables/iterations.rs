@@ -31,7 +31,7 @@ static COLUMNS: [JobColumn; 6] = [
         }
     }),
     number("peak_active_bytes", Unit::Bytes, "most active memory in it", |row| match row.part {
-        RowSubject::Iteration(_, peak) => Cell::Int(peak.active_bytes),
+        RowSubject::Iteration(_, peak) => peak.active_bytes.into(),
         RowSubject::Whole | RowSubject::Line(_) => Cell::Null,
     }),
 ];

@@ -21,7 +21,7 @@ static COLUMNS: [JobColumn; 6] = [
         RowSubject::Whole | RowSubject::Iteration(..) => Cell::Null,
     }),
     number("bytes", Unit::Bytes, "requested memory", |row| match row.part {
-        RowSubject::Line(line) => Cell::Int(line.bytes),
+        RowSubject::Line(line) => line.bytes.into(),
         RowSubject::Whole | RowSubject::Iteration(..) => Cell::Null,
     }),
     number("blocks", Unit::Count, "its blocks", |row| match row.part {

@@ -6,7 +6,7 @@ use crate::interchange::cell::Cell;
 use crate::interchange::column::{Kind, Unit};
 use oomscope_analysis::Category;
 use oomscope_diagnosis::ranks::{DeviceSummary, FailureSummary, Job};
-use oomscope_model::SaturatingSum as _;
+use oomscope_model::Bytes;
 
 pub(super) static TABLE: JobTable = JobTable {
     name: "ranks",
@@ -45,7 +45,7 @@ static COLUMNS: [JobColumn; 34] = [
         "peak_event",
         Unit::Event,
         "the event that made it; none if it is the state before the first",
-        |row| int(row, |device| device.peak.moment.event().map(|event| event.0.into())),
+        |row| int(row, |device| device.peak.moment.event().map(|event| event.0)),
     ),
     number("peak_reserved_bytes", Unit::Bytes, "most reserved memory, at whatever moment", |row| {
         int(row, |device| Some(device.peak_reserved_bytes))
@@ -75,13 +75,11 @@ static COLUMNS: [JobColumn; 34] = [
         Unit::Bytes,
         "of all categories, memory whose category is only inferred",
         |row| {
-            int(row, |device| {
-                Some(device.peak.categories.iter().map(|of| of.inferred_bytes).saturating_sum())
-            })
+            int(row, |device| Some(device.peak.categories.iter().map(|of| of.inferred_bytes).sum::<Bytes>()))
         },
     ),
     number("oom_event", Unit::Event, "the last failed request; none if none failed", |row| {
-        failure(row, |failure| failure.moment.event().map(|event| event.0.into()))
+        failure(row, |failure| failure.moment.event().map(|event| event.0))
     }),
     number("oom_time_us", Unit::TimeUs, "when it failed", |row| failure(row, |failure| failure.time_us)),
     number("oom_requested_bytes", Unit::Bytes, "as it was requested", |row| {
@@ -123,11 +121,11 @@ static COLUMNS: [JobColumn; 34] = [
 const PARAMETER: &str = "parameters at the active peak; all columns of categories add up to it";
 const OF_CATEGORY: &str = "of this category at the active peak";
 
-fn int(row: JobRow<'_>, get: impl Fn(&DeviceSummary) -> Option<i64>) -> Cell<'_> {
+fn int<N: Into<i64>>(row: JobRow<'_>, get: impl Fn(&DeviceSummary) -> Option<N>) -> Cell<'_> {
     Cell::int(row.device.and_then(get))
 }
 
-fn failure(row: JobRow<'_>, get: impl Fn(&FailureSummary) -> Option<i64>) -> Cell<'_> {
+fn failure<N: Into<i64>>(row: JobRow<'_>, get: impl Fn(&FailureSummary) -> Option<N>) -> Cell<'_> {
     Cell::int(row.device.and_then(|device| device.failure.as_ref()).and_then(get))
 }
 
@@ -135,6 +133,6 @@ fn failure(row: JobRow<'_>, get: impl Fn(&FailureSummary) -> Option<i64>) -> Cel
 fn category(row: JobRow<'_>, category: Category) -> Cell<'_> {
     int(row, |device| {
         let of = device.peak.categories.iter().filter(|of| of.category == category);
-        Some(of.map(|of| of.bytes).saturating_sum())
+        Some(of.map(|of| of.bytes).sum::<Bytes>())
     })
 }

@@ -53,7 +53,7 @@ impl<'a> Slices<'a> {
         let verdict = attribution.categories.verdict(id);
         let name = packets.event_name(self.selection.site(allocation.stack).unwrap_or("no stack recorded"));
         let category = packets.category(verdict.category.key());
-        packets.detail("size_bytes", Detail::Number(allocation.size));
+        packets.detail("size_bytes", Detail::Number(allocation.size.0));
         packets.detail("addr", Detail::Address(allocation.addr));
         packets.detail("allocation", Detail::Number(id.0.into()));
         if let Some(stream) = allocation.stream {

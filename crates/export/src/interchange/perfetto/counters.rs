@@ -3,7 +3,7 @@
 use super::packets::{Packets, Track};
 use crate::interchange::selection::Portion;
 use oomscope_analysis::Category;
-use oomscope_model::{AllocId, Moment};
+use oomscope_model::{AllocId, Bytes, Moment};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -26,7 +26,7 @@ pub(super) struct Counters<'a> {
     portion: &'a Portion,
     process: Track,
     totals: [Track; 3],
-    last: Option<[i64; 3]>,
+    last: Option<[Bytes; 3]>,
     parts: BTreeMap<Key, Counter>,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Counters<'a> {
     }
 
     /// Change the counters of an allocation. Returns their tracks and values.
-    fn add(&mut self, packets: &mut Packets<'_>, id: AllocId, sign: i128) -> io::Result<[(Track, i64); 2]> {
+    fn add(&mut self, packets: &mut Packets<'_>, id: AllocId, sign: i128) -> io::Result<[(Track, Bytes); 2]> {
         let Portion { recording, attribution, .. } = self.portion;
         let allocation = recording.allocation(id);
         let bytes = sign * i128::from(allocation.size);
@@ -82,7 +82,7 @@ impl<'a> Counters<'a> {
         Ok([self.counter(packets, category, bytes)?, self.counter(packets, stream, bytes)?])
     }
 
-    fn counter(&mut self, packets: &mut Packets<'_>, key: Key, bytes: i128) -> io::Result<(Track, i64)> {
+    fn counter(&mut self, packets: &mut Packets<'_>, key: Key, bytes: i128) -> io::Result<(Track, Bytes)> {
         if !self.parts.contains_key(&key) {
             let name = match key {
                 Key::Category(category) => format!("active: {}", category.key()),
@@ -92,9 +92,9 @@ impl<'a> Counters<'a> {
             let track = packets.byte_counter(self.process, &name)?;
             self.parts.insert(key, Counter { track, value: 0 });
         }
-        let Some(counter) = self.parts.get_mut(&key) else { return Ok((self.process, 0)) };
+        let Some(counter) = self.parts.get_mut(&key) else { return Ok((self.process, Bytes::ZERO)) };
         counter.value += bytes;
-        Ok((counter.track, counter.value.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
+        Ok((counter.track, Bytes::clamped(counter.value)))
     }
 
     /// Count what is live before the first event, and write all counters.
@@ -108,7 +108,7 @@ impl<'a> Counters<'a> {
             self.add(packets, id, 1)?;
         }
         for counter in self.parts.values() {
-            let value = counter.value.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+            let value = Bytes::clamped(counter.value);
             packets.count(counter.track, time_ns, value)?;
         }
         Ok(())

@@ -85,9 +85,9 @@ impl Writer<'_, '_> {
             }
             Action::Oom => {
                 let event = timeline.events.get(ix);
-                self.packets.detail("requested_bytes", Detail::Number(event.size));
+                self.packets.detail("requested_bytes", Detail::Number(event.size.0));
                 if let Some(free) = event.device_free {
-                    self.packets.detail("device_free_bytes", Detail::Number(free));
+                    self.packets.detail("device_free_bytes", Detail::Number(free.0));
                 }
                 self.mark("oom", time_ns)
             }

@@ -2,6 +2,7 @@
 
 use crate::interchange::protobuf::Message;
 use foldhash::HashMap;
+use oomscope_model::Bytes;
 use std::io::{self, Write};
 
 /// Fields of the messages, by the numbers of `perfetto_trace.proto`.
@@ -200,8 +201,8 @@ impl<'a> Packets<'a> {
     }
 
     /// Write the value of a counter from a time on.
-    pub(super) fn count(&mut self, track: Track, time_ns: u64, value: i64) -> io::Result<()> {
-        self.event.signed(field::COUNTER_VALUE, value);
+    pub(super) fn count(&mut self, track: Track, time_ns: u64, value: Bytes) -> io::Result<()> {
+        self.event.signed(field::COUNTER_VALUE, value.0);
         self.mark(track, Mark::Counter, time_ns)
     }
 

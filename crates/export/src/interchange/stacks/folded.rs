@@ -4,7 +4,7 @@ use super::weights::{NO_STACK, weights};
 use crate::interchange::progress::Progress;
 use crate::interchange::selection::Selection;
 use oomscope_analysis::stack_lines;
-use oomscope_model::StackId;
+use oomscope_model::{Bytes, StackId};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -15,10 +15,10 @@ pub(in crate::interchange) fn folded(
     progress: &mut Progress<'_>,
 ) -> io::Result<()> {
     for portion in &selection.portions {
-        let mut by_stack: BTreeMap<StackId, i64> = BTreeMap::new();
+        let mut by_stack: BTreeMap<StackId, Bytes> = BTreeMap::new();
         for ((stack, _), weight) in weights(portion, progress) {
             let bytes = by_stack.entry(stack).or_default();
-            *bytes = bytes.saturating_add(weight.bytes);
+            *bytes += weight.bytes;
         }
         // Readers take no other weights.
         for (stack, bytes) in by_stack.into_iter().filter(|&(_, bytes)| 0 < bytes) {
@@ -29,7 +29,7 @@ pub(in crate::interchange) fn folded(
                 stack_lines(selection.snapshot, stack).map(|line| safe(&line)).collect();
             let frames = frames.iter().rev().map(String::as_str).collect::<Vec<_>>();
             let text = if frames.is_empty() { NO_STACK.to_owned() } else { frames.join(";") };
-            writeln!(out, "{text} {bytes}")?;
+            writeln!(out, "{text} {}", bytes.0)?;
         }
     }
     Ok(())

@@ -105,7 +105,7 @@ impl<W: Write> Profile<'_, W> {
                 locations.push(self.location(None));
             }
             self.message.packed(1, locations);
-            self.message.packed(2, [weight.count, weight.bytes].map(i64::cast_unsigned));
+            self.message.packed(2, [weight.count, weight.bytes.0].map(i64::cast_unsigned));
             self.message.nested(3, |label| _ = label.number(1, category_key).number(2, category));
             self.message.nested(3, |label| _ = label.number(1, device_key).number(2, device));
             self.message.write_to(&mut self.out, field::SAMPLE)?;

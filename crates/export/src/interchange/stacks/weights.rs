@@ -3,7 +3,7 @@
 use crate::interchange::progress::Progress;
 use crate::interchange::selection::Portion;
 use oomscope_analysis::Category;
-use oomscope_model::StackId;
+use oomscope_model::{Bytes, StackId};
 use std::collections::BTreeMap;
 
 /// The frame that stands for a missing stack.
@@ -13,7 +13,7 @@ pub(super) const NO_STACK: &str = "(no stack recorded)";
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Weight {
     pub(super) count: i64,
-    pub(super) bytes: i64,
+    pub(super) bytes: Bytes,
 }
 
 /// The weights of a device by stack and category, in their order.
@@ -26,7 +26,7 @@ pub(super) fn weights(
         let weight = out.entry((portion.recording.stack(id), portion.attribution.categories.get(id)));
         let weight = weight.or_default();
         weight.count = weight.count.saturating_add(1);
-        weight.bytes = weight.bytes.saturating_add(portion.recording.size(id));
+        weight.bytes += portion.recording.size(id);
         progress.step();
     }
     out

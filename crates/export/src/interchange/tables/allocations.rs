@@ -36,9 +36,7 @@ static COLUMNS: [Column<ExportedAllocation>; 21] = [
         Cell::Int(row.allocation.id.0.into())
     }),
     column("addr", Kind::Address, "its first byte", |_, row| Cell::Address(row.allocation.addr)),
-    number("size_bytes", Unit::Bytes, "as requested, without rounding", |_, row| {
-        Cell::Int(row.allocation.size)
-    }),
+    number("size_bytes", Unit::Bytes, "as requested, without rounding", |_, row| row.allocation.size.into()),
     column("stream", Kind::Int, "the number or address of the stream", |_, row| {
         Cell::int(row.allocation.stream)
     }),

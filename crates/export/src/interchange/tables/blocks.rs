@@ -21,7 +21,7 @@ static COLUMNS: [Column<BlockRow>; 13] = [
         Cell::Int(row.segment as i64)
     }),
     column("addr", Kind::Address, "its first byte", |_, row| Cell::Address(row.addr)),
-    number("size_bytes", Unit::Bytes, "with rounding", |_, row| Cell::Int(row.size)),
+    number("size_bytes", Unit::Bytes, "with rounding", |_, row| row.size.into()),
     number("requested_bytes", Unit::Bytes, "as the program asked; none for free memory", |_, row| {
         Cell::int(row.requested)
     }),

@@ -5,7 +5,7 @@ use super::table::Table;
 use crate::interchange::cell::Cell;
 use crate::interchange::column::{Column, Kind, Unit, column, number};
 use crate::interchange::selection::{Portion, Selection};
-use oomscope_model::{Event, EventIx, Moment, StrId};
+use oomscope_model::{Bytes, Event, EventIx, Moment, StrId};
 use std::io;
 
 pub(super) static TABLE: Table = Table {
@@ -21,7 +21,7 @@ struct ExportedEvent {
     ix: EventIx,
     event: Event,
     /// Active, allocated and reserved bytes after it.
-    totals: [i64; 3],
+    totals: [Bytes; 3],
     iteration: Option<u32>,
     phase: &'static str,
 }
@@ -40,7 +40,7 @@ static COLUMNS: [Column<ExportedEvent>; 19] = [
         row.event.addr.map_or(Cell::Null, Cell::Address)
     }),
     number("size_bytes", Unit::Bytes, "as requested for blocks, whole for segments", |_, row| {
-        Cell::Int(row.event.size)
+        row.event.size.into()
     }),
     column("stream", Kind::Int, "the number or address of the stream", |_, row| Cell::int(row.event.stream)),
     column("pool", Kind::Text, "the pool as PyTorch writes it, `(0, 0)` for the default one", |_, row| {
@@ -51,13 +51,13 @@ static COLUMNS: [Column<ExportedEvent>; 19] = [
         all.site(row.event.stack).map_or(Cell::Null, Cell::text)
     }),
     number("active_bytes", Unit::Bytes, "active memory of the device after the event", |_, row| {
-        Cell::Int(row.totals[0])
+        row.totals[0].into()
     }),
     number("allocated_bytes", Unit::Bytes, "allocated memory of the device after it", |_, row| {
-        Cell::Int(row.totals[1])
+        row.totals[1].into()
     }),
     number("reserved_bytes", Unit::Bytes, "reserved memory of the device after it", |_, row| {
-        Cell::Int(row.totals[2])
+        row.totals[2].into()
     }),
     column("iteration", Kind::Int, "the iteration, if they can be numbered", |_, row| {
         Cell::int(row.iteration)

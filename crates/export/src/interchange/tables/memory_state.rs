@@ -5,8 +5,7 @@ use foldhash::HashMap;
 use oomscope_analysis::segment_state::{Basis, Content, Part, Row, SizeClass};
 use oomscope_analysis::{Categories, Category, SegmentIndex, SegmentState};
 use oomscope_model::{
-    AllocId, Anchor, Block, BlockState, PoolKey, SaturatingSum as _, Segment, Snapshot, StackId, StrId,
-    Timeline,
+    AllocId, Anchor, Block, BlockState, Bytes, PoolKey, Segment, Snapshot, StackId, StrId, Timeline,
 };
 use std::borrow::Cow;
 
@@ -19,8 +18,8 @@ pub(super) struct BlockRow {
     pub(super) device: i64,
     pub(super) segment: usize,
     pub(super) addr: u64,
-    pub(super) size: i64,
-    pub(super) requested: Option<i64>,
+    pub(super) size: Bytes,
+    pub(super) requested: Option<Bytes>,
     pub(super) state: &'static str,
     pub(super) allocation: Option<AllocId>,
     pub(super) category: Option<Category>,
@@ -35,10 +34,10 @@ pub(super) struct SegmentRow {
     pub(super) device: i64,
     pub(super) segment: usize,
     pub(super) addr: u64,
-    pub(super) size: i64,
-    pub(super) allocated: i64,
-    pub(super) awaiting: i64,
-    pub(super) inactive: i64,
+    pub(super) size: Bytes,
+    pub(super) allocated: Bytes,
+    pub(super) awaiting: Bytes,
+    pub(super) inactive: Bytes,
     pub(super) blocks: usize,
     pub(super) stream: Option<i64>,
     pub(super) pool: Option<PoolKey>,
@@ -99,7 +98,7 @@ fn recorded_segment(timeline: &Timeline, at: usize, segment: &Segment) -> Segmen
     let blocks = timeline.segments.blocks_of(segment);
     let sum = |wanted: BlockState| {
         let sizes = blocks.iter().filter(|block| block.state == wanted).map(|block| block.size);
-        sizes.saturating_sum()
+        sizes.sum::<Bytes>()
     };
     SegmentRow {
         device: timeline.device.0,

@@ -6,7 +6,7 @@ use crate::interchange::cell::Cell;
 use crate::interchange::column::{Column, Kind, Unit, column, number};
 use crate::interchange::selection::Portion;
 use oomscope_analysis::{NamedRange, RangeName, annotation_ranges, structure_lanes};
-use oomscope_model::{Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline};
 use std::io;
 
 pub(super) static TABLE: Table = Table {
@@ -23,7 +23,7 @@ struct ExportedRange {
     /// The first event and the last; `None` if no event lies in it.
     events: Option<[u32; 2]>,
     times_us: Option<[i64; 2]>,
-    peak_bytes: Option<i64>,
+    peak_bytes: Option<Bytes>,
 }
 
 static COLUMNS: [Column<ExportedRange>; 9] = [

@@ -19,12 +19,12 @@ static COLUMNS: [Column<SegmentRow>; 15] = [
     column("device", Kind::Int, "the device; -1 is pinned host memory", |_, row| Cell::Int(row.device)),
     column("segment", Kind::Int, "its number on the device", |_, row| Cell::Int(row.segment as i64)),
     column("addr", Kind::Address, "its first byte", |_, row| Cell::Address(row.addr)),
-    number("size_bytes", Unit::Bytes, "reserved memory", |_, row| Cell::Int(row.size)),
-    number("allocated_bytes", Unit::Bytes, "blocks in use, with rounding", |_, row| Cell::Int(row.allocated)),
+    number("size_bytes", Unit::Bytes, "reserved memory", |_, row| row.size.into()),
+    number("allocated_bytes", Unit::Bytes, "blocks in use, with rounding", |_, row| row.allocated.into()),
     number("awaiting_free_bytes", Unit::Bytes, "blocks that wait for a stream, with rounding", |_, row| {
-        Cell::Int(row.awaiting)
+        row.awaiting.into()
     }),
-    number("inactive_bytes", Unit::Bytes, "free memory", |_, row| Cell::Int(row.inactive)),
+    number("inactive_bytes", Unit::Bytes, "free memory", |_, row| row.inactive.into()),
     number("blocks", Unit::Count, "blocks in use or waiting", |_, row| Cell::Int(row.blocks as i64)),
     column("stream", Kind::Int, "the number or address of its stream", |_, row| Cell::int(row.stream)),
     column("pool", Kind::Text, "its pool as PyTorch writes it, `(0, 0)` for the default one", |_, row| {

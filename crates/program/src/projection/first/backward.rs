@@ -2,7 +2,7 @@
 //! parameters, those of the latest first.
 
 use super::step_writer::{Block, Kept, StepWriter};
-use oomscope_model::StackId;
+use oomscope_model::{Bytes, StackId};
 use std::collections::{BTreeMap, VecDeque};
 
 /// How many gradients of results are there at once: that of a block's result, which its residual adds to, and that of the
@@ -24,7 +24,7 @@ impl Backward {
     /// Write it, and return the gradients of parameters that it makes.
     pub(super) fn write(mut self, step: &mut StepWriter) -> Vec<Block> {
         // Those that no operation used yet.
-        let mut ready: BTreeMap<i64, usize> = BTreeMap::new();
+        let mut ready: BTreeMap<Bytes, usize> = BTreeMap::new();
         for block in &self.of_results {
             *ready.entry(block.bytes).or_default() += 1;
         }

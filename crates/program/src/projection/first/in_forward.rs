@@ -11,7 +11,7 @@ use super::{First, Whole, Written};
 use crate::projection::course::{Stage, Unprojected};
 use crate::share::MUCH;
 use crate::{Computation, OperationKind, Pass};
-use oomscope_model::{AllocId, Event, Moment};
+use oomscope_model::{AllocId, Bytes, Event, Moment};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -152,16 +152,15 @@ impl First<'_> {
 
     /// Write logits and what their loss keeps, but for what is there.
     fn write_loss(&self, head: Head, reached: Reached, step: &mut StepWriter) {
-        let bytes = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
         let events = &self.computation.run.recording.events;
         let like = Event { stack: self.stacks.forward, ..events.get(self.failure.event) };
         if reached == Reached::Nothing {
-            step.keep(LOGITS, &like, bytes(head.logits_bytes), 1);
+            step.keep(LOGITS, &like, Bytes::of_size(head.logits_bytes), 1);
         }
         if let Some(copy) = head.copy_bytes.filter(|_| reached != Reached::Copy) {
-            step.keep(COPY, &like, bytes(copy), 1);
+            step.keep(COPY, &like, Bytes::of_size(copy), 1);
         }
-        step.keep(LOSS, &like, bytes(head.loss_bytes), head.operations);
+        step.keep(LOSS, &like, Bytes::of_size(head.loss_bytes), head.operations);
         if !head.is_held {
             step.release(LOGITS, &like);
         }

@@ -5,7 +5,7 @@ use super::rounds::{MAX_ALLOCATIONS, Rounds};
 use super::stages::{ModelStage, is_about, per_round};
 use super::step_writer::{Kept, StepWriter};
 use crate::projection::course::{Stage, Unprojected};
-use oomscope_model::{AllocId, Event, SaturatingSum as _, StackId};
+use oomscope_model::{AllocId, Bytes, Event, StackId};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -64,12 +64,12 @@ impl First<'_> {
     }
 
     /// Write that code which was not recorded keeps as much as other code, by a factor.
-    fn keep_like(&self, kept: &[i64], factor: f64, step: &mut StepWriter) {
+    fn keep_like(&self, kept: &[Bytes], factor: f64, step: &mut StepWriter) {
         let failed = self.computation.run.recording.events.get(self.failure.event);
         let like = Event { stack: self.stacks.forward, ..failed };
         for &bytes in kept {
             // The conversion saturates.
-            keep(step, &like, (bytes as f64 * factor) as i64);
+            keep(step, &like, Bytes((bytes.as_f64() * factor) as i64));
         }
     }
 
@@ -88,16 +88,16 @@ impl First<'_> {
     }
 }
 
-fn keep(step: &mut StepWriter, like: &Event, bytes: i64) {
+fn keep(step: &mut StepWriter, like: &Event, bytes: Bytes) {
     let next = step.kept.keys().next_back().map_or(0, |last| last + 1);
     step.keep(AllocId(next), like, bytes, 1);
 }
 
 /// The bytes of what is kept of some allocations.
-fn kept_in(kept: &BTreeMap<u32, Kept>, ids: Range<u32>) -> Vec<i64> {
+fn kept_in(kept: &BTreeMap<u32, Kept>, ids: Range<u32>) -> Vec<Bytes> {
     kept.range(ids).map(|(_, kept)| kept.block.bytes).collect()
 }
 
-fn sum(bytes: &[i64]) -> f64 {
-    bytes.iter().copied().saturating_sum() as f64
+fn sum(bytes: &[Bytes]) -> f64 {
+    bytes.iter().sum::<Bytes>().as_f64()
 }

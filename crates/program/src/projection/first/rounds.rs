@@ -5,7 +5,7 @@ use crate::projection::course::Unprojected;
 use crate::projection::failure::Failure;
 use crate::projection::likeness::{Likeness, Mark};
 use crate::{Computation, weighted_median};
-use oomscope_model::{Action, AllocId, EventIx};
+use oomscope_model::{Action, AllocId, Bytes, EventIx};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -193,14 +193,14 @@ impl<'a> Rounds<'a> {
     }
 
     /// The bytes of an allocation that follows another.
-    fn bytes(&self, repetition: Repetition, like: u32, id: u32) -> i64 {
+    fn bytes(&self, repetition: Repetition, like: u32, id: u32) -> Bytes {
         if id == self.failed {
             return self.failure.bytes;
         }
         let bytes = self.computation.run.recording.size(AllocId(like));
         if self.computation.depends_on_batch(AllocId(like)) && repetition.ratio != 1.0 {
             // The conversion saturates.
-            (bytes as f64 * repetition.ratio).ceil() as i64
+            Bytes((bytes.as_f64() * repetition.ratio).ceil() as i64)
         } else {
             bytes
         }

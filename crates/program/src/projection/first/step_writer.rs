@@ -1,14 +1,14 @@
 //! The rest of a step while it is written: what is there of what its passes made.
 
 use crate::projection::writer::Writer;
-use oomscope_model::{Action, AllocId, Event, StackId};
+use oomscope_model::{Action, AllocId, Bytes, Event, StackId};
 use std::collections::BTreeMap;
 
 /// A block that is there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     pub(super) addr: u64,
-    pub(super) bytes: i64,
+    pub(super) bytes: Bytes,
 }
 
 /// A block that a forward keeps for its backward.
@@ -46,13 +46,13 @@ impl StepWriter {
     }
 
     /// Write an allocation that the pass keeps until it is freed.
-    pub(super) fn keep(&mut self, id: AllocId, like: &Event, bytes: i64, operations: usize) {
+    pub(super) fn keep(&mut self, id: AllocId, like: &Event, bytes: Bytes, operations: usize) {
         let addr = self.writer.alloc(like, bytes);
         self.kept.insert(id.0, Kept { block: Block { addr, bytes }, operations, stack: like.stack });
     }
 
     /// Whether the pass keeps what an allocation made, with some bytes.
-    pub(super) fn has(&self, id: AllocId, bytes: i64) -> bool {
+    pub(super) fn has(&self, id: AllocId, bytes: Bytes) -> bool {
         self.kept.get(&id.0).is_some_and(|kept| kept.block.bytes == bytes)
     }
 
@@ -64,14 +64,14 @@ impl StepWriter {
     }
 
     /// Write an allocation of code with a stack.
-    pub(super) fn make(&mut self, stack: StackId, bytes: i64) -> Block {
+    pub(super) fn make(&mut self, stack: StackId, bytes: Bytes) -> Block {
         let addr = self.writer.alloc(&Event { stack, ..self.like }, bytes);
         Block { addr, bytes }
     }
 
     /// The same of a size.
     pub(super) fn make_of_size(&mut self, stack: StackId, bytes: u64) -> Block {
-        self.make(stack, i64::try_from(bytes).unwrap_or(i64::MAX))
+        self.make(stack, Bytes::of_size(bytes))
     }
 
     /// Write that code with a stack frees a block.

@@ -3,6 +3,7 @@
 use super::figure::{FigureInstant, MarkKind, MemoryFigure};
 use super::svg::PLOT_X;
 use oomscope_analysis::{Category, Phase};
+use oomscope_model::Bytes;
 use serde_json::{Value, json};
 
 impl MemoryFigure {
@@ -42,7 +43,7 @@ impl MemoryFigure {
     }
 
     fn band_json(&self, category: Category) -> Value {
-        let column = |part: usize| -> Vec<i64> {
+        let column = |part: usize| -> Vec<Bytes> {
             self.instants().map(|instant| instant.bytes_of(category)[part]).collect()
         };
         let inferred = column(1);

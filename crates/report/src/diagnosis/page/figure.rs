@@ -1,7 +1,7 @@
 //! The figure of a page that shows memory over time, as plain values.
 
 use oomscope_analysis::{Category, CategoryBytes};
-use oomscope_model::Moment;
+use oomscope_model::{Bytes, Moment};
 
 /// The reason why a moment has a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,19 +20,19 @@ pub struct MemoryFigure {
     /// Number of moments from left to right.
     pub moments: usize,
     /// Bytes at the top.
-    pub top_bytes: i64,
+    pub top_bytes: Bytes,
     /// Marks on the axis of bytes.
     pub byte_ticks: Vec<(f64, String)>,
     /// Marks on the axis of events, by moment.
     pub event_ticks: Vec<(f64, String)>,
     /// The most bytes that the device can reserve, if known.
-    pub capacity_bytes: Option<i64>,
+    pub capacity_bytes: Option<Bytes>,
     /// The columns, from the left.
     pub columns: Vec<FigureColumn>,
     /// The peak, the latest requests that failed, and the moment of the report, ascending.
     pub marks: Vec<FigureMark>,
     /// The requests that failed: their columns, ascending, and the largest request of each.
-    pub failed: Vec<(usize, i64)>,
+    pub failed: Vec<(usize, Bytes)>,
     /// Whether iterations have their numbers; else their places in the recording.
     pub is_numbered: bool,
     /// The index of the moment of the report among `marks`.
@@ -45,9 +45,9 @@ pub struct FigureColumn {
     /// The first instant with the highest total of active bytes.
     pub instant: FigureInstant,
     /// The most bytes that were allocated within the column.
-    pub most_allocated: i64,
+    pub most_allocated: Bytes,
     /// The most bytes that were reserved within the column.
-    pub most_reserved: i64,
+    pub most_reserved: Bytes,
 }
 
 /// A moment that one can go to, with what was in memory then.
@@ -69,11 +69,11 @@ pub struct FigureInstant {
     /// Microseconds since the first recorded time; `None` without times.
     pub time_us: Option<i64>,
     /// Bytes in use.
-    pub allocated: i64,
+    pub allocated: Bytes,
     /// Bytes in use or waiting for a stream.
-    pub active: i64,
+    pub active: Bytes,
     /// Bytes taken from the driver.
-    pub reserved: i64,
+    pub reserved: Bytes,
     /// The iteration: its number, or its place in the recording.
     pub iteration: Option<u32>,
     /// The key of the phase.
@@ -84,9 +84,9 @@ pub struct FigureInstant {
 
 impl FigureInstant {
     /// The bytes of a category, and those of them whose category is only inferred.
-    pub(super) fn bytes_of(&self, category: Category) -> [i64; 2] {
+    pub(super) fn bytes_of(&self, category: Category) -> [Bytes; 2] {
         let found = self.categories.iter().find(|of| of.category == category);
-        found.map_or([0; 2], |of| [of.bytes, of.inferred_bytes])
+        found.map_or([Bytes::ZERO; 2], |of| [of.bytes, of.inferred_bytes])
     }
 }
 

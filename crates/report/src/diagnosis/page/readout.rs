@@ -3,6 +3,7 @@
 use super::figure::{FigureInstant, FigureMark, MarkKind, MemoryFigure};
 use super::markup::Html;
 use crate::{CATEGORY_LEGEND, category_amount};
+use oomscope_model::Bytes;
 use oomscope_units as units;
 
 impl FigureMark {
@@ -41,7 +42,7 @@ impl MemoryFigure {
         for category in self.categories().into_iter().rev() {
             let found = instant.categories.iter().find(|of| of.category == category);
             let amount = found.map_or_else(|| units::bytes(0), category_amount);
-            let share = units::percent(found.map_or(0, |of| of.bytes), instant.active);
+            let share = units::percent(found.map_or(Bytes::ZERO, |of| of.bytes), instant.active);
             page.computed(&format!("<tr class=\"band\"><td><i class=\"area-{}\"></i>", category.key()));
             page.text(category.label());
             page.element("</td><td class=\"n\">", &amount, "</td>");

@@ -4,6 +4,7 @@ use super::figure::{FigureColumn, MarkKind, MemoryFigure};
 use super::markup::Html;
 use super::steps::{PARTS, Steps};
 use oomscope_analysis::Category;
+use oomscope_model::Bytes;
 use oomscope_units as units;
 
 /// Width and height of the drawing. One unit is about a pixel beside the readout on a screen.
@@ -46,9 +47,9 @@ impl MemoryFigure {
         left + (right - left) * (moment / self.moments.max(1) as f64).clamp(0.0, 1.0)
     }
 
-    fn y(&self, bytes: i64) -> f64 {
+    fn y(&self, bytes: Bytes) -> f64 {
         let [top, bottom] = PLOT_Y;
-        bottom - (bottom - top) * (bytes as f64 / self.top_bytes.max(1) as f64).clamp(0.0, 1.0)
+        bottom - (bottom - top) * (bytes.as_f64() / self.top_bytes.max(Bytes(1)).as_f64()).clamp(0.0, 1.0)
     }
 
     /// Write the drawing, with the cursor at the moment of the report.
@@ -75,7 +76,7 @@ impl MemoryFigure {
     fn axes(&self, page: &mut Html) {
         let ([left, right], [_, bottom]) = (PLOT_X, PLOT_Y);
         for (bytes, label) in &self.byte_ticks {
-            let y = self.y(*bytes as i64);
+            let y = self.y(Bytes(*bytes as i64));
             page.computed(&format!("<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/>"));
             label_at(page, [left - 8.0, y + 4.0], "end", label);
         }
@@ -89,7 +90,7 @@ impl MemoryFigure {
 
     /// The stack of categories. Of each, what is seen lies below what is only inferred.
     fn bands(&self, page: &mut Html) {
-        let mut below = vec![0i64; self.columns.len()];
+        let mut below = vec![Bytes::ZERO; self.columns.len()];
         for category in self.categories() {
             for is_inferred in [false, true] {
                 let path = self.band(category, is_inferred, &mut below);
@@ -103,16 +104,16 @@ impl MemoryFigure {
     }
 
     /// The outline of a band on top of others: a closed one for each run of columns in which it has bytes.
-    fn band(&self, category: Category, is_inferred: bool, below: &mut [i64]) -> String {
+    fn band(&self, category: Category, is_inferred: bool, below: &mut [Bytes]) -> String {
         let mut path = Steps::default();
         // The way back along the bottom, from the right.
         let mut back: Vec<[f64; 2]> = Vec::new();
         for (i, (column, below)) in self.columns.iter().zip(below).enumerate() {
-            let [bytes, inferred] = column.instant.bytes_of(category).map(|bytes| bytes.max(0));
+            let [bytes, inferred] = column.instant.bytes_of(category).map(|bytes| bytes.or_zero());
             let inferred = inferred.min(bytes);
             let size = if is_inferred { inferred } else { bytes - inferred };
             let low = self.y(*below);
-            *below = below.saturating_add(size);
+            *below += size;
             if size == 0 {
                 close(&mut path, &mut back);
                 continue;
@@ -171,7 +172,7 @@ impl MemoryFigure {
         self.line(page, "active", |column| column.instant.active);
     }
 
-    fn line(&self, page: &mut Html, name: &'static str, bytes: impl Fn(&FigureColumn) -> i64) {
+    fn line(&self, page: &mut Html, name: &'static str, bytes: impl Fn(&FigureColumn) -> Bytes) {
         let mut path = Steps::default();
         for (i, column) in self.columns.iter().enumerate() {
             let y = self.y(bytes(column));
@@ -213,9 +214,9 @@ impl MemoryFigure {
         page.markup("\n");
     }
 
-    fn failed_request(&self, page: &mut Html, column: usize, requested: i64) {
-        let active = self.columns.get(column).map_or(0, |column| column.instant.active);
-        let (low, high) = (self.y(active), self.y(active.saturating_add(requested)));
+    fn failed_request(&self, page: &mut Html, column: usize, requested: Bytes) {
+        let active = self.columns.get(column).map_or(Bytes::ZERO, |column| column.instant.active);
+        let (low, high) = (self.y(active), self.y(active + requested));
         let width = (self.x(1) - self.x(0)).max(FAILED_WIDTH);
         let (x, height) = (self.middle(column) - width / 2.0, low - high);
         page.computed(&format!(

@@ -6,7 +6,7 @@ use super::passes::Pass;
 use super::step_intervals::StepInterval;
 use crate::attribution::structure::phase::{Phase, PhaseStart, phase_start_at};
 use crate::attribution::thresholds::{MAX_COMPARED, is_nearly_all};
-use oomscope_model::{AllocId, EventIx, Timeline};
+use oomscope_model::{AllocId, Bytes, EventIx, Timeline};
 
 /// Of the last iterations, this many are tried. Programs that do something else now and then repeat it within a few.
 const MAX_TRIED_ITERATIONS: usize = 4;
@@ -15,7 +15,7 @@ const MAX_TRIED_ITERATIONS: usize = 4;
 pub(super) const MIN_COMPARED: usize = 12;
 
 /// The size of an allocation as far as it does not depend on the batch.
-fn fixed_size(lifetimes: &LifetimesByEvent<'_>, id: AllocId) -> Option<i64> {
+fn fixed_size(lifetimes: &LifetimesByEvent<'_>, id: AllocId) -> Option<Bytes> {
     (lifetimes.is_parameter_sized(id) || lifetimes.is_scalar(id)).then(|| lifetimes.size(id))
 }
 

@@ -9,10 +9,10 @@ use crate::attribution::thresholds::{
     SIMILAR_PART, is_nearly_all,
 };
 use foldhash::HashMap;
-use oomscope_model::{AllocId, EventIx};
+use oomscope_model::{AllocId, Bytes, EventIx};
 
 /// Optimizers make blocks up to this size, in bytes, as scratch memory.
-pub(super) const SCRATCH_BYTES: i64 = 64 << 10;
+pub(super) const SCRATCH_BYTES: Bytes = Bytes(64 << 10);
 
 /// The parts of a batch are made within this many events.
 const BATCH_EVENTS: u32 = 64;
@@ -40,7 +40,7 @@ pub(super) struct PhaseWriter<'a> {
     all_train: bool,
     /// The allocations of the last training forward.
     forward: Vec<AllocId>,
-    data_sizes: Vec<i64>,
+    data_sizes: Vec<Bytes>,
 }
 
 impl<'a> PhaseWriter<'a> {
@@ -199,7 +199,7 @@ impl<'a> PhaseWriter<'a> {
 
 /// Whether nearly all of some allocations have the sizes of others, in any order.
 fn have_like_sizes(lifetimes: &LifetimesByEvent<'_>, some: &[AllocId], others: &[AllocId]) -> bool {
-    let mut left: HashMap<i64, usize> = HashMap::default();
+    let mut left: HashMap<Bytes, usize> = HashMap::default();
     for &id in others {
         *left.entry(lifetimes.size(id)).or_default() += 1;
     }

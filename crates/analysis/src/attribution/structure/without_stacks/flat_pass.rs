@@ -4,7 +4,7 @@
 use super::alignment::{self, MIN_COMPARED};
 use super::lifetimes_by_event::LifetimesByEvent;
 use crate::attribution::structure::phase::{Phase, PhaseStart};
-use oomscope_model::{AllocId, EventIx};
+use oomscope_model::{AllocId, Bytes, EventIx};
 
 /// The phases of what is made from an event on until a step; empty if they do not show.
 pub(super) fn phases_of_flat_pass(lifetimes: &LifetimesByEvent<'_>, from: u32, step: u32) -> Vec<PhaseStart> {
@@ -80,17 +80,17 @@ fn first_gradient(lifetimes: &LifetimesByEvent<'_>, made: &[AllocId], step: u32)
 
 /// The allocation that is made when most bytes are live that are freed before the step.
 fn peak(lifetimes: &LifetimesByEvent<'_>, made: &[AllocId], step: u32) -> Option<usize> {
-    let (mut live, mut most, mut out) = (0i64, 0i64, None);
-    let mut frees: Vec<(u32, i64)> =
+    let (mut live, mut most, mut out) = (Bytes::ZERO, Bytes::ZERO, None);
+    let mut frees: Vec<(u32, Bytes)> =
         made.iter().map(|&id| (lifetimes.free_event(id), lifetimes.size(id))).collect();
     frees.sort_unstable();
     let mut frees = frees.into_iter().filter(|&(freed, _)| freed < step).peekable();
     for (at, &id) in made.iter().enumerate() {
         while let Some((_, size)) = frees.next_if(|&(freed, _)| freed < lifetimes.alloc_event(id)) {
-            live = live.saturating_sub(size);
+            live -= size;
         }
         if lifetimes.free_event(id) < step {
-            live = live.saturating_add(lifetimes.size(id));
+            live += lifetimes.size(id);
         }
         if most < live {
             (most, out) = (live, Some(at));

@@ -3,7 +3,7 @@
 use crate::attribution::facts::{free_event, leading_parameters};
 use crate::attribution::thresholds::SCALAR_BYTES;
 use foldhash::HashSet;
-use oomscope_model::{AllocId, EventIx, Moment, Timeline};
+use oomscope_model::{AllocId, Bytes, EventIx, Moment, Timeline};
 
 /// The event of a free that is not within the recording: later than all others.
 pub(super) const NEVER: u32 = u32::MAX;
@@ -37,7 +37,7 @@ impl<'a> LifetimesByEvent<'a> {
     pub(super) fn of(timeline: &'a Timeline) -> Self {
         let lifetimes = &timeline.lifetimes;
         let (first_other, parameter_sizes) = parameters(timeline);
-        let sizes: HashSet<i64> = parameter_sizes.iter().copied().collect();
+        let sizes: HashSet<Bytes> = parameter_sizes.iter().copied().collect();
         let mut changes = vec![Change::None; timeline.events.len()];
         let mut are_parameter_sized = Vec::with_capacity(lifetimes.len());
         for id in lifetimes.ids() {
@@ -89,7 +89,7 @@ impl<'a> LifetimesByEvent<'a> {
         (from..to).filter(|&event| matches!(self.change_at(event), Change::Free(_)))
     }
 
-    pub(super) fn size(&self, id: AllocId) -> i64 {
+    pub(super) fn size(&self, id: AllocId) -> Bytes {
         self.timeline.size(id)
     }
 
@@ -134,7 +134,7 @@ impl<'a> LifetimesByEvent<'a> {
 
 /// How many allocations are made until the parameters are complete, and the sizes of those that stay. Blocks from before the
 /// first event are parameters if they stay; in a recording from the start, so are those before anything is freed.
-fn parameters(timeline: &Timeline) -> (usize, Vec<i64>) {
+fn parameters(timeline: &Timeline) -> (usize, Vec<Bytes>) {
     let lifetimes = &timeline.lifetimes;
     let life = |id: AllocId| -> Option<u32> {
         let freed: Moment = lifetimes.gone(id)?;

@@ -5,7 +5,7 @@ use super::lifetimes_by_event::{Change, LifetimesByEvent, NEVER};
 use super::window::{ActivationPeak, MIN_BLOCKS_OF_PASS, Window};
 use crate::attribution::thresholds::{MIN_AGREEING, NEARBY_EVENTS, SIMILAR_PART};
 use foldhash::HashSet;
-use oomscope_model::AllocId;
+use oomscope_model::{AllocId, Bytes};
 
 /// Something differs from what is usual if it is more than this many times as much: the blocks that a pass keeps, the distance
 /// of an activation from the others, or the time in which the last ones are freed, as against that of the fall.
@@ -40,7 +40,7 @@ pub(super) struct Pass {
     /// Whether gradients were made while its activations were freed.
     pub(super) trains: bool,
     /// Sizes of its data.
-    pub(super) data_sizes: Vec<i64>,
+    pub(super) data_sizes: Vec<Bytes>,
     /// The median event at which the program frees the gradients that it left, if it left any.
     pub(super) gradients_freed: Option<u32>,
     /// How many activations were there for the backward.
@@ -226,7 +226,7 @@ fn end_of_fall(lifetimes: &LifetimesByEvent<'_>, peak: ActivationPeak, floor: u3
 /// Whether blocks that a backward made are the gradients of most parameters: they have at least half of the sizes of
 /// parameters, and the forward pass makes fewer such blocks.
 fn are_gradients(lifetimes: &LifetimesByEvent<'_>, gradients: &[AllocId], from: u32, backward: u32) -> bool {
-    let sizes: HashSet<i64> = gradients.iter().map(|&id| lifetimes.size(id)).collect();
+    let sizes: HashSet<Bytes> = gradients.iter().map(|&id| lifetimes.size(id)).collect();
     let in_forward =
         lifetimes.allocated_in(from, backward).filter(|&id| lifetimes.is_parameter_sized(id)).count();
     let are_many = MIN_AGREEING.max(in_forward + 1) <= gradients.len();
