@@ -3,7 +3,7 @@
 use crate::device::{Derived, Standpoint};
 use crate::theme;
 use eframe::egui::{self, Label};
-use oomscope_model::{Bytes, Recording};
+use oomscope_model::{Bytes, Recording, TrustedBytes};
 use oomscope_units as units;
 
 /// Time for which a message is shown, in seconds: enough to read two lines.
@@ -60,7 +60,7 @@ fn has_expired(ui: &egui::Ui, text: &str) -> bool {
 fn jumps_ui(ui: &mut egui::Ui, recording: &Recording, derived: &Derived, at: &mut Standpoint) {
     let (_, peak) = derived.figures.peak;
     ui.label(theme::muted(ui, "peak active"));
-    if ui.link(units::bytes(peak)).on_hover_text(hint(peak, "Go to the peak (P)")).clicked() {
+    if ui.link(peak.written(units::bytes)).on_hover_text(trusted_hint(peak, "Go to the peak (P)")).clicked() {
         at.go_to_peak();
     }
     if !recording.ooms.is_empty() {
@@ -72,7 +72,7 @@ fn jumps_ui(ui: &mut egui::Ui, recording: &Recording, derived: &Derived, at: &mu
     let (reserved_at, reserved) = derived.figures.reserved_peak;
     ui.label(theme::muted(ui, "· peak reserved"));
     let meaning = "Most bytes reserved from the driver. Go there";
-    if ui.link(units::bytes(reserved)).on_hover_text(hint(reserved, meaning)).clicked() {
+    if ui.link(reserved.written(units::bytes)).on_hover_text(trusted_hint(reserved, meaning)).clicked() {
         at.go_to(reserved_at);
     }
 }
@@ -99,4 +99,8 @@ fn facts_ui(ui: &mut egui::Ui, recording: &Recording, derived: &Derived) {
 
 fn hint(bytes: Bytes, meaning: &str) -> String {
     format!("{meaning}\n{}", units::bytes_exact(bytes))
+}
+
+fn trusted_hint(bytes: TrustedBytes, meaning: &str) -> String {
+    format!("{meaning}\n{}", bytes.written(units::bytes_exact))
 }

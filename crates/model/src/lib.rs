@@ -46,6 +46,7 @@ mod tensors;
 mod timeline;
 mod times;
 mod trust;
+mod trusted_bytes;
 
 pub use accelerator::Accelerator;
 pub use action::{Action, ActionNames};
@@ -71,3 +72,4 @@ pub use tensors::{RecordedTensor, RecordedTensors, ShapeId};
 pub use timeline::{Anchor, OomEvent, Timeline, TimelineInput};
 pub use times::TimeIndex;
 pub use trust::{DeviceTrust, Trust, Why};
+pub use trusted_bytes::TrustedBytes;

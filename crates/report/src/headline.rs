@@ -1,7 +1,7 @@
 //! A device's recording in a few lines, for headers, status lines and captions.
 
 use super::non_default_settings;
-use super::trust::{trust_lines, trusted_bytes};
+use super::trust::trust_lines;
 use oomscope_model::{Moment, Recording, Snapshot, Timeline};
 use oomscope_units as units;
 
@@ -13,12 +13,12 @@ pub fn headline(timeline: &Timeline, is_damaged: bool) -> String {
     }
     let Some(oom) = timeline.ooms.last() else { return without_oom(timeline, is_damaged) };
     let at = Moment::after(oom.event);
-    let (active, reserved) = (timeline.active.at(at), timeline.reserved.at(at));
-    let (requested, active_text) =
-        (units::bytes(oom.requested), trusted_bytes(timeline.trust.in_use, active));
+    let (active, requested) = (timeline.active_at(at), units::bytes(oom.requested));
+    let active_text = active.written(units::bytes);
     let mut text = format!("Out of memory: {requested} requested with {active_text} active");
-    if active < reserved && timeline.trust.reserved.is_known() {
-        text = format!("{text}, {} reserved but not in use", units::bytes(reserved - active));
+    let reserved = timeline.reserved_at(at).known();
+    if let Some(cached) = reserved.map(|reserved| reserved - active.recorded).filter(|&cached| 0 < cached) {
+        text = format!("{text}, {} reserved but not in use", units::bytes(cached));
     }
     if let Some(free) = oom.device_free {
         text = format!("{text}, {} free on the device", units::bytes(free));
@@ -27,8 +27,8 @@ pub fn headline(timeline: &Timeline, is_damaged: bool) -> String {
 }
 
 fn without_oom(timeline: &Timeline, is_damaged: bool) -> String {
-    let (moment, bytes) = timeline.active.peak();
-    let bytes = trusted_bytes(timeline.trust.peak_in_use, bytes);
+    let (moment, bytes) = timeline.peak_active();
+    let bytes = bytes.written(units::bytes);
     if timeline.events.is_empty() {
         return format!("{bytes} active when the snapshot was taken");
     }
@@ -50,10 +50,9 @@ pub fn moment_text(timeline: &Timeline, moment: Moment) -> String {
     }];
     let time = moment.event().and_then(|event| timeline.events.time_us(event)).zip(timeline.times.first_us());
     parts.extend(time.map(|(time, first)| units::duration_us(time.saturating_sub(first))));
-    let (in_use, reserved) = (timeline.trust.in_use, timeline.trust.reserved);
-    parts.push(format!("allocated {}", trusted_bytes(in_use, timeline.allocated.at(moment))));
-    parts.push(format!("active {}", trusted_bytes(in_use, timeline.active.at(moment))));
-    parts.push(format!("reserved {}", trusted_bytes(reserved, timeline.reserved.at(moment))));
+    parts.push(format!("allocated {}", timeline.allocated_at(moment).written(units::bytes)));
+    parts.push(format!("active {}", timeline.active_at(moment).written(units::bytes)));
+    parts.push(format!("reserved {}", timeline.reserved_at(moment).written(units::bytes)));
     parts.join(" · ")
 }
 
@@ -101,18 +100,16 @@ pub fn caption_lines(recording: &Recording, moment: Moment) -> Vec<String> {
 
 fn figures(timeline: &Timeline) -> String {
     let device = timeline.device.to_string();
-    let trust = timeline.trust;
-    let reserved = trusted_bytes(trust.peak_reserved, timeline.reserved.peak().1);
+    let reserved = timeline.peak_reserved().1.written(units::bytes);
     if timeline.events.is_empty() {
-        let reserved = trusted_bytes(trust.reserved, timeline.reserved.peak().1);
+        let reserved = timeline.reserved_at(Moment::START).written(units::bytes);
         return format!("{device} · {reserved} reserved · no events were recorded");
     }
     let events = units::counted(timeline.events.len(), "event");
-    let active = trusted_bytes(trust.peak_in_use, timeline.active.peak().1);
+    let active = timeline.peak_active().1.written(units::bytes);
     let mut text = format!("{device} · {events} · peak active {active} · peak reserved {reserved}");
-    if trust.in_use.is_known() {
-        let before = units::bytes(timeline.active.at(Moment::START));
-        text = format!("{text} · active before recording {before}");
+    if let Some(before) = timeline.active_at(Moment::START).known() {
+        text = format!("{text} · active before recording {}", units::bytes(before));
     }
     text
 }

@@ -104,6 +104,6 @@ pub use simulation::{Simulation, export_line, fidelity_text, simulation_json, si
 pub use stats::{stats_json, stats_text};
 pub use stats_request::{FindMoment, StatsRequest};
 pub use tables::{allocations_csv, events_csv};
-pub use trust::{device_lines, start_text, trust_lines, trust_sentences, trusted_bytes};
+pub use trust::{device_lines, start_text, trust_lines, trust_sentences};
 pub use verdict_questions::verdict_questions_text;
 pub use weights::{measure_name, measure_text, weight_text};

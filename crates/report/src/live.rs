@@ -5,7 +5,7 @@ use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
 use super::damage::DamageRecord;
 use super::json;
 use super::table::{self, Align};
-use super::trust::{TrustRecord, trust_lines, trusted};
+use super::trust::{TrustRecord, trust_lines};
 use oomscope_analysis::filter::Matches;
 use oomscope_analysis::{Basis, Categories, live_at, recorded, site_label, stack_lines};
 use oomscope_model::{Allocation, Bytes, FrameId, Moment, Recording, Snapshot};
@@ -224,9 +224,8 @@ pub fn live_text(
             },
         );
         let live = set.recording.lifetimes.live_at(set.moment).count() as u64;
-        let active = trusted(set.recording.trust.in_use, || {
-            let active = units::bytes_exact(set.recording.active.at(set.moment));
-            format!("{active} active in {} blocks", units::count(live))
+        let active = set.recording.active_at(set.moment).written(|active| {
+            format!("{} active in {} blocks", units::bytes_exact(active), units::count(live))
         });
         writeln!(out, "{} {moment}: {active}", set.recording.device)?;
         if let Some(matches) = &set.matches {

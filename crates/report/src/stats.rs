@@ -9,14 +9,14 @@ use super::settings::recorder_line;
 use super::stats_request::{
     AtRecord, FilterRecord, StatsRequest, at_record, by_key, filter_record, inferred_by_key, request_text,
 };
-use super::trust::{TrustRecord, trust_sentences, trusted, trusted_bytes};
+use super::trust::{TrustRecord, trust_sentences};
 use super::{CATEGORY_LEGEND, category_text, json, non_default_settings};
 use oomscope_analysis::comparison::{Side, peak_summary};
 use oomscope_analysis::{
     Attribution, DeviceStats, Facts, PoolStats, device_stats, iteration_table, live_at, module_table,
     pool_stats, site_label, sites,
 };
-use oomscope_model::{Anchor, Bytes, DeviceTrust, Moment, Recording, Snapshot, Timeline};
+use oomscope_model::{Anchor, Bytes, Moment, Recording, Snapshot, Timeline};
 use oomscope_units as units;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -240,27 +240,25 @@ fn device_text(
     for sentence in trust_sentences(recording) {
         writeln!(out, "  not known    {sentence}")?;
     }
-    let at = |index: i64| match index {
-        -1 => "before the first event".to_owned(),
-        index => format!("after event {}", units::count(index)),
+    let at = |moment: Moment| match moment.event() {
+        None => "before the first event".to_owned(),
+        Some(event) => format!("after event {}", units::count(event.0)),
     };
-    let peak = &stats.peak;
-    let trust = recording.trust;
-    for (name, trust, bytes, index) in [
-        ("peak active", trust.peak_in_use, peak.active, peak.active_index),
-        ("allocated", trust.peak_in_use, peak.allocated, peak.allocated_index),
-        ("reserved", trust.peak_reserved, peak.reserved, peak.reserved_index),
+    for (name, (moment, peak)) in [
+        ("peak active", recording.peak_active()),
+        ("allocated", recording.peak_allocated()),
+        ("reserved", recording.peak_reserved()),
     ] {
-        let text = trusted(trust, || format!("{} {}", units::bytes_exact(bytes), at(index)));
+        let text = peak.written(|bytes| format!("{} {}", units::bytes_exact(bytes), at(moment)));
         writeln!(out, "  {name:<12} {text}")?;
     }
     let initial = &stats.initial;
-    let before = trusted(trust.in_use, || {
+    let before = recording.active_at(Moment::START).written(|active| {
         let blocks = units::count(initial.live_blocks as u64);
-        format!("{} active in {blocks} blocks", units::bytes_exact(initial.active))
+        format!("{} active in {blocks} blocks", units::bytes_exact(active))
     });
     writeln!(out, "  before trace {before}")?;
-    end_text(out, recording.trust, &stats)?;
+    end_text(out, recording, &stats)?;
     for oom in &stats.oom {
         let free = oom.device_free.map_or_else(|| "unknown".to_owned(), units::bytes);
         let requested = units::bytes_exact(oom.requested);
@@ -314,13 +312,13 @@ fn attribution_text(out: &mut dyn Write, timeline: &Timeline, attribution: &Attr
     Ok(())
 }
 
-fn end_text(out: &mut dyn Write, trust: DeviceTrust, stats: &DeviceStats) -> io::Result<()> {
+fn end_text(out: &mut dyn Write, timeline: &Timeline, stats: &DeviceStats) -> io::Result<()> {
     let end = &stats.r#final;
     writeln!(
         out,
         "  at the end   {} active, {} reserved in {} segments, {} free in {} holes, the largest {}",
-        trusted_bytes(trust.in_use, end.active),
-        trusted_bytes(trust.reserved, end.reserved),
+        timeline.active_at(timeline.end()).written(units::bytes),
+        timeline.reserved_at(timeline.end()).written(units::bytes),
         units::count(stats.segments as u64),
         units::bytes(end.hole_bytes),
         units::count(end.holes as u64),

@@ -145,7 +145,7 @@ fn at_text(
     attribution: &Attribution,
     at: Moment,
 ) -> io::Result<()> {
-    let active = units::bytes_exact(timeline.active.at(at));
+    let active = timeline.active_at(at).written(units::bytes_exact);
     let event = at.event().map_or(-1, |event| i64::from(event.0));
     let lies = position_text(attribution.phases.position_at(at))
         .map_or_else(String::new, |text| format!(", {text}"));

@@ -1,7 +1,7 @@
 //! How far the figures of a device can be trusted: in words, and as JSON has it.
 
 use super::damage::damage_line;
-use oomscope_model::{Bytes, Moment, Recording, Snapshot, Timeline, Trust, Why};
+use oomscope_model::{Bytes, Moment, Recording, Snapshot, Timeline, Why};
 use oomscope_units as units;
 use serde::Serialize;
 use std::sync::Arc;
@@ -29,20 +29,6 @@ impl TrustRecord {
             failed_requests: trust.failed_requests.key(),
             why: trust_sentences(recording),
         }
-    }
-}
-
-/// A size as far as it is known: `1.80 GiB`, `at least 1.80 GiB`, or `not known`.
-pub fn trusted_bytes(trust: Trust, bytes: Bytes) -> String {
-    trusted(trust, || units::bytes(bytes))
-}
-
-/// A figure as far as it is known.
-pub(super) fn trusted(trust: Trust, figure: impl FnOnce() -> String) -> String {
-    match trust {
-        Trust::Known => figure(),
-        Trust::AtLeast(_) => format!("at least {}", figure()),
-        Trust::Unknown(_) => "not known".to_owned(),
     }
 }
 
@@ -121,8 +107,8 @@ fn sentence(recording: &Recording, why: Why) -> Option<String> {
 /// Since when there is a history, and what was live before: ` on 2026-01-31 … with 1.80 GiB in use and 2.00 GiB reserved`.
 pub fn start_text(timeline: &Timeline) -> String {
     let when = timeline.times.first_us().map(|us| format!(" on {}", units::date_time_us(us)));
-    let active = units::bytes(timeline.active.at(Moment::START));
-    let reserved = units::bytes(timeline.reserved.at(Moment::START));
+    let active = timeline.active_at(Moment::START).written(units::bytes);
+    let reserved = timeline.reserved_at(Moment::START).written(units::bytes);
     format!("{} with {active} in use and {reserved} reserved", when.unwrap_or_default())
 }
 

@@ -12,10 +12,10 @@
 //! let snapshot = load(&Input::File(sample.into()), &Progress::default())?;
 //! let timeline = snapshot.main_timeline().ok_or("no device")?;
 //! for segment in &timeline.segments.segments {
-//!     println!("{:#x}: {} bytes", segment.addr, segment.size);
+//!     println!("{:#x}: {} bytes", segment.addr, segment.size.0);
 //! }
 //! for event in timeline.events.indices().map(|at| timeline.events.get(at)) {
-//!     println!("{} bytes with a stack of {} frames", event.size, snapshot.stacks.frames(event.stack).len());
+//!     println!("{} bytes with a stack of {} frames", event.size.0, snapshot.stacks.frames(event.stack).len());
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -130,8 +130,8 @@ pub(super) fn pool_text(PoolKey(a, b): PoolKey) -> String {
 
 /// The totals at a moment.
 fn memory_then(timeline: &Timeline, at: Moment) -> String {
-    let (active, reserved) = (timeline.active.at(at), timeline.reserved.at(at));
-    format!("{} active, {} reserved", units::bytes(active), units::bytes(reserved))
+    let [active, reserved] = [timeline.active_at(at), timeline.reserved_at(at)];
+    format!("{} active, {} reserved", active.written(units::bytes), reserved.written(units::bytes))
 }
 
 /// The category with its evidence, and the phase in which the allocation was made.

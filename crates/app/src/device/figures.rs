@@ -1,7 +1,7 @@
 //! Figures of a device that never change, and events and lifetimes as text.
 
 use oomscope_analysis::capacity;
-use oomscope_model::{Allocation, Bytes, EventIx, Moment, Recording, Timeline};
+use oomscope_model::{Allocation, Bytes, EventIx, Moment, Recording, Timeline, TrustedBytes};
 use oomscope_report::{headline, non_default_settings};
 use oomscope_units as units;
 
@@ -12,9 +12,9 @@ pub(crate) struct Figures {
     /// Whether some memory is of private pools.
     pub(crate) has_private_pools: bool,
     /// The active peak.
-    pub(crate) peak: (Moment, Bytes),
+    pub(crate) peak: (Moment, TrustedBytes),
     /// The reserved peak.
-    pub(crate) reserved_peak: (Moment, Bytes),
+    pub(crate) reserved_peak: (Moment, TrustedBytes),
     /// Bytes that were active before the first event, where that is known.
     pub(crate) baseline: Option<Bytes>,
     /// The most that PyTorch could reserve, as an OOM showed.
@@ -39,9 +39,9 @@ impl Figures {
         Self {
             has_history: recording.has_history(),
             has_private_pools: has_private_pools(recording),
-            peak: recording.active.peak(),
-            reserved_peak: recording.reserved.peak(),
-            baseline: recording.trust.in_use.is_known().then(|| recording.active.at(Moment::START)),
+            peak: recording.peak_active(),
+            reserved_peak: recording.peak_reserved(),
+            baseline: recording.active_at(Moment::START).known(),
             capacity: capacity(recording),
             device_memory: snapshot.device_memory(recording.device),
             settings: non_default_settings(snapshot),

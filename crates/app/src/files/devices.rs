@@ -84,7 +84,7 @@ fn device_tab(
     // Other colours are hard to read on the ground of the tab that is shown.
     let (note, color) = if is_failed { ("OOM · ", palette.oom) } else { ("", palette.muted) };
     let color = if is_shown { text_color } else { theme::color(color) };
-    let note = galley(TextStyle::Small, format!("{note}{}", units::bytes(peak)), color);
+    let note = galley(TextStyle::Small, format!("{note}{}", peak.written(units::bytes)), color);
     let width = SPARK_PX + 3.0 * GAP_PX + title.size().x.max(note.size().x);
     let (rect, response) = ui.allocate_exact_size(vec2(width, ROW_PX - 4.0), Sense::click());
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, true, is_shown, &name));
@@ -102,7 +102,7 @@ fn device_tab(
     let failed = device.recording.ooms.len();
     let ooms =
         if is_failed { format!(" · {}", units::counted(failed, "failed request")) } else { String::new() };
-    response.on_hover_text(format!("{name}: peak active {}{ooms}", units::bytes_exact(peak)))
+    response.on_hover_text(format!("{name}: peak active {}{ooms}", peak.written(units::bytes_exact)))
 }
 
 fn ground(ui: &egui::Ui, rect: Rect, response: &egui::Response, is_shown: bool) {

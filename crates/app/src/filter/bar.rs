@@ -191,7 +191,7 @@ struct Texts {
 impl State {
     fn texts(&self, timeline: &Timeline, cursor: Moment, found: &Found) -> Texts {
         let AtCursor { bytes, blocks } = self.at_cursor(timeline, cursor, &found.matches);
-        let active = units::bytes(timeline.active.at(cursor));
+        let active = timeline.active_at(cursor).written(units::bytes);
         let (count, known) = (found.matches.count() as u64, timeline.lifetimes.len() as u64);
         let mut all = if count == 0 {
             "nothing matches".to_owned()

@@ -113,9 +113,9 @@ fn tools_ui(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State, palette: &P
     let (timeline, cursor) = (ctx.recording.timeline(), ctx.at.cursor);
     let values = match (state.shows, state.at_cursor.latest().and_then(|holes| holes.first())) {
         (Shows::Totals, _) => vec![
-            (palette.reserved, format!("reserved {}", units::bytes(timeline.reserved.at(cursor)))),
-            (palette.accent, format!("active {}", units::bytes(timeline.active.at(cursor)))),
-            (palette.allocated, format!("allocated {}", units::bytes(timeline.allocated.at(cursor)))),
+            (palette.reserved, format!("reserved {}", timeline.reserved_at(cursor).written(units::bytes))),
+            (palette.accent, format!("active {}", timeline.active_at(cursor).written(units::bytes))),
+            (palette.allocated, format!("allocated {}", timeline.allocated_at(cursor).written(units::bytes))),
         ],
         (Shows::Holes, Some(holes)) => hole_texts(holes, palette).to_vec(),
         (Shows::Holes, None) => Vec::new(),

@@ -17,15 +17,15 @@ const ENTRY_PX: f32 = 18.0;
 /// Show the totals.
 pub(super) fn ui(ui: &mut egui::Ui, palette: &Palette, timeline: &Timeline, cursor: Moment) {
     let lines = [
-        (palette.reserved, "reserved", timeline.reserved.at(cursor), "Held by PyTorch, in use or not"),
-        (palette.accent, "active", timeline.active.at(cursor), "In use, or waiting for a stream"),
-        (palette.allocated, "allocated", timeline.allocated.at(cursor), "In use by the program"),
+        (palette.reserved, "reserved", timeline.reserved_at(cursor), "Held by PyTorch, in use or not"),
+        (palette.accent, "active", timeline.active_at(cursor), "In use, or waiting for a stream"),
+        (palette.allocated, "allocated", timeline.allocated_at(cursor), "In use by the program"),
     ];
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(12.0, 0.0);
         for (color, name, bytes, meaning) in lines {
-            let hint = format!("{meaning}\n{}", units::bytes_exact(bytes));
-            entry_ui(ui, color, name, &units::bytes(bytes)).on_hover_text(hint);
+            let hint = format!("{meaning}\n{}", bytes.written(units::bytes_exact));
+            entry_ui(ui, color, name, &bytes.written(units::bytes)).on_hover_text(hint);
         }
     });
 }

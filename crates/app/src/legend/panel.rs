@@ -25,11 +25,11 @@ pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
         ui.add(egui::Label::new(theme::strong(place, 14.0)).truncate());
         entries::ui(ui, palette, timeline, ctx.at.cursor);
         let rows = state.rows(ctx, palette);
-        let active = timeline.active.at(ctx.at.cursor);
+        let active = timeline.active_at(ctx.at.cursor);
         let is_filtered = ctx.derived.matches().is_some();
         if is_filtered {
             let (size, blocks) = (units::bytes(rows.bytes), units::counted(rows.blocks, "block"));
-            let text = format!("{size} of {} match in {blocks}", units::bytes(active));
+            let text = format!("{size} of {} match in {blocks}", active.written(units::bytes));
             ui.label(theme::muted(ui, text)).on_hover_text(units::bytes_exact(rows.bytes));
         }
         if ctx.at.timeline_mode == TimelineMode::Segments && ctx.at.color_by.needs_attribution() {
@@ -42,7 +42,7 @@ pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
         }
         ui.add_space(4.0);
         // Without a filter, the total is that of the curve, as in all other views.
-        let total = if is_filtered { rows.bytes } else { active };
+        let total = if is_filtered { rows.bytes } else { active.recorded };
         if let Some(query) = bar::ui(ui, &rows.all, total) {
             ctx.at.toggle_filter(query);
         }

@@ -5,7 +5,7 @@ use oomscope_analysis::{
     Attribution, CategoryBytes, Facts, Phases, Position, SiteLabels, UserRules, capacity, iteration_table,
     live_at, sites,
 };
-use oomscope_model::{Bytes, DeviceId, DeviceTrust, Moment, Recording, Snapshot, Timeline};
+use oomscope_model::{Bytes, DeviceId, DeviceTrust, Moment, Recording, Snapshot, Timeline, TrustedBytes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -47,6 +47,18 @@ pub struct DeviceSummary {
     pub is_damaged: bool,
     /// How far its figures can be trusted.
     pub trust: DeviceTrust,
+}
+
+impl DeviceSummary {
+    /// The most bytes in use.
+    pub fn peak_active(&self) -> TrustedBytes {
+        TrustedBytes::new(self.peak.active_bytes, self.trust.peak_in_use)
+    }
+
+    /// The most bytes reserved.
+    pub fn peak_reserved(&self) -> TrustedBytes {
+        TrustedBytes::new(self.peak_reserved_bytes, self.trust.peak_reserved)
+    }
 }
 
 /// Most active memory.

@@ -206,7 +206,7 @@ pub(super) fn marks(
     canvas.future(future, &mut labels);
     canvas.ooms(&mut labels);
     if !canvas.timeline.events.is_empty() {
-        canvas.peak(canvas.timeline.active.peak(), &mut labels);
+        canvas.peak(canvas.timeline.peak_active(), &mut labels);
     }
     if let Some(capacity) = capacity {
         canvas.capacity(capacity, &mut labels);

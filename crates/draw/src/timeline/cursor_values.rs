@@ -3,7 +3,7 @@
 use super::TimelineCanvas;
 use super::marks::{LABEL_PX, MarkLabels, axis_font};
 use egui::{Color32, Rect, pos2, vec2};
-use oomscope_model::{Bytes, Moment, Timeline};
+use oomscope_model::{Bytes, Moment, Timeline, TrustedBytes};
 use oomscope_units as units;
 
 /// Narrower pictures, in points, have no room for three labels beside the cursor.
@@ -48,10 +48,13 @@ impl TimelineCanvas<'_> {
 
 /// Labels with the bytes at which they stand. Mostly, allocated bytes are the active ones and need no label.
 fn texts(timeline: &Timeline, moment: Moment) -> impl Iterator<Item = (String, Bytes)> {
-    let [active, allocated] = [&timeline.active, &timeline.allocated].map(|curve| curve.at(moment));
+    let [active, allocated] = [timeline.active_at(moment), timeline.allocated_at(moment)];
     let allocated = (allocated != active).then_some(("allocated", allocated));
-    let totals = [Some(("reserved", timeline.reserved.at(moment))), Some(("active", active)), allocated];
-    totals.into_iter().flatten().map(|(name, bytes)| (format!("{name} {}", units::bytes(bytes)), bytes))
+    let totals = [Some(("reserved", timeline.reserved_at(moment))), Some(("active", active)), allocated];
+    let text = |(name, bytes): (&str, TrustedBytes)| {
+        (format!("{name} {}", bytes.written(units::bytes)), bytes.recorded)
+    };
+    totals.into_iter().flatten().map(text)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::canvas::TimelineCanvas;
 use crate::{Axis, Tick, byte_ticks, event_ticks, time_ticks};
 use egui::{Align2, Color32, FontId, Galley, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
-use oomscope_model::{Bytes, EventIx, Moment, OomEvent};
+use oomscope_model::{Bytes, EventIx, Moment, OomEvent, TrustedBytes};
 use oomscope_units as units;
 use std::sync::Arc;
 
@@ -99,12 +99,12 @@ impl TimelineCanvas<'_> {
     }
 
     /// Paint a line at the peak.
-    pub fn peak(&self, (moment, bytes): (Moment, Bytes), labels: &mut MarkLabels) {
+    pub fn peak(&self, (moment, bytes): (Moment, TrustedBytes), labels: &mut MarkLabels) {
         let x = self.x_middle(moment).round();
         let color = Color32::from(self.palette.peak);
         let line = [pos2(x, self.rect.top()), pos2(x, self.rect.bottom())];
         self.inside().extend(Shape::dashed_line(&line, Stroke::new(1.0, color), 4.0, 4.0));
-        self.label(x, &format!("peak {}", units::bytes(bytes)), color, labels);
+        self.label(x, &format!("peak {}", bytes.written(units::bytes)), color, labels);
     }
 
     /// Paint a line at the bytes that memory cannot exceed.

@@ -1,7 +1,7 @@
 //! Facts about the recording: where it stood, how long it is, what it holds.
 
 use crate::damage::damage_line;
-use crate::trust::{device_sentences, trusted_bytes};
+use crate::trust::device_sentences;
 use oomscope_analysis::{Phase, PhaseBasis, is_python};
 use oomscope_diagnosis::{Diagnosis, MomentPosition};
 use oomscope_model::{FrameId, Moment, Recording, Snapshot, Timeline};
@@ -38,23 +38,22 @@ fn extent(timeline: &Timeline) -> String {
         parts.push(format!("{} long", units::duration_us(last.saturating_sub(first))));
         parts.push(format!("started {}", units::date_time_us(first)));
     }
-    if !timeline.trust.in_use.is_known() {
-        parts.push("what was in use before the first event is unknown".to_owned());
-    } else if !timeline.events.is_empty() {
-        let before = timeline.active.at(Moment::START);
-        parts.push(format!("{} in use before the first event", units::bytes(before)));
+    match timeline.active_at(Moment::START).known() {
+        None => parts.push("what was in use before the first event is unknown".to_owned()),
+        Some(_) if timeline.events.is_empty() => {}
+        Some(before) => parts.push(format!("{} in use before the first event", units::bytes(before))),
     }
     parts.join(" · ")
 }
 
 fn peaks(timeline: &Timeline) -> String {
     let active = peak_text(timeline);
-    let reserved = trusted_bytes(timeline.trust.peak_reserved, timeline.reserved.peak().1);
+    let reserved = timeline.peak_reserved().1.written(units::bytes);
     format!("{active} in use · {reserved} reserved")
 }
 
 fn peak_text(timeline: &Timeline) -> String {
-    trusted_bytes(timeline.trust.peak_in_use, timeline.active.peak().1)
+    timeline.peak_active().1.written(units::bytes)
 }
 
 /// The peaks of the other devices; `None` if there are none.

@@ -1,7 +1,7 @@
 //! The sentences about a job that all formats have.
 
 use crate::category_text;
-use crate::trust::{in_short, trusted_bytes};
+use crate::trust::in_short;
 use oomscope_diagnosis::ranks;
 use oomscope_diagnosis::ranks::{FirstFailure, HeatAxis, Job, JobDevice, Outlier, Standing};
 use oomscope_model::Why;
@@ -68,12 +68,12 @@ pub fn outcome(row: JobDevice<'_>) -> String {
 
 /// The peak of a row, as far as it is known.
 pub(super) fn peak(row: JobDevice<'_>) -> String {
-    trusted_bytes(row.device.trust.peak_in_use, row.device.peak.active_bytes)
+    row.device.peak_active().written(units::bytes)
 }
 
 /// The most reserved bytes of a row, as far as they are known.
 pub(super) fn peak_reserved(row: JobDevice<'_>) -> String {
-    trusted_bytes(row.device.trust.peak_reserved, row.device.peak_reserved_bytes)
+    row.device.peak_reserved().written(units::bytes)
 }
 
 /// A row at the start of a sentence. Names of files stay as they are.

@@ -200,7 +200,8 @@ fn row_ui(
 ) -> egui::Response {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_PX), Sense::click());
     let (name, device) = (units::printable(&row.name()), row.device);
-    let [peak, reserved] = [device.peak.active_bytes, device.peak_reserved_bytes].map(units::bytes);
+    let [peak, reserved] =
+        [device.peak_active(), device.peak_reserved()].map(|peak| peak.written(units::bytes));
     let outcome = words::outcome(row);
     let spoken = format!("{name}, peak {peak}, reserved {reserved}, {outcome}");
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Link, true, &spoken));
