@@ -3,7 +3,7 @@
 //! This package knows nothing of the others.
 //!
 //! ```
-//! assert_eq!(oomscope_units::bytes(2_824_000_000), "2.63 GiB");
+//! assert_eq!(oomscope_units::bytes(2_824_000_000_i64), "2.63 GiB");
 //! assert_eq!(oomscope_units::parse_bytes("2.5GiB"), Some(2_684_354_560));
 //! ```
 
