@@ -136,3 +136,16 @@ fn a_link_to_another_device_opens_the_file_there() {
         show(&mut harness, Pane::Details);
     }
 }
+
+#[test]
+fn peaks_that_may_have_been_higher_are_no_bare_numbers() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("ring_overflow.pickle"));
+    harness.run_steps(4);
+    let recording = &device(&mut harness).recording;
+    let peaks = [recording.peak_active(), recording.peak_reserved()];
+    for text in peaks.map(|(_, peak)| peak.written(oomscope_units::bytes)) {
+        assert!(text.starts_with("at least "), "{text}");
+        assert!(has(&harness, Role::Link, &text), "the status bar does not say {text}");
+    }
+}

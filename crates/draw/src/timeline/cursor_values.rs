@@ -67,7 +67,9 @@ mod tests {
         let steps = [Step::Reserve(0, 4 << 20), Step::Alloc(0, 1 << 20), Step::Request(0, 1 << 20)];
         let timeline = fixture::timeline(&steps);
         let at = |moment| -> Vec<String> { texts(&timeline, Moment(moment)).map(|(text, _)| text).collect() };
-        assert_eq!(at(2), ["reserved 4.00 MiB", "active 1.00 MiB"]);
-        assert_eq!(at(3), ["reserved 4.00 MiB", "active 1.00 MiB", "allocated 0 B"]);
+        // The fixture has no final state.
+        assert_eq!(at(2), ["reserved at least 4.00 MiB", "active at least 1.00 MiB"]);
+        let most = ["reserved at least 4.00 MiB", "active at least 1.00 MiB", "allocated at least 0 B"];
+        assert_eq!(at(3), most);
     }
 }
