@@ -216,7 +216,7 @@ fn final_state(timeline: &Timeline) -> FinalState {
         live_blocks: live.len(),
         holes: holes().count(),
         hole_bytes: total(holes()),
-        largest_hole: holes().max().unwrap_or(Bytes::ZERO),
+        largest_hole: holes().max().unwrap_or_default(),
     }
 }
 

@@ -77,11 +77,11 @@ impl GrowingTensors {
 
 impl Series {
     fn first_size(&self) -> Bytes {
-        self.sizes.first().copied().unwrap_or(Bytes::ZERO)
+        self.sizes.first().copied().unwrap_or_default()
     }
 
     fn last_size(&self) -> Bytes {
-        self.sizes.last().copied().unwrap_or(Bytes::ZERO)
+        self.sizes.last().copied().unwrap_or_default()
     }
 
     /// The size, if it is the same in all repetitions.

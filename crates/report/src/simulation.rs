@@ -182,15 +182,11 @@ pub fn fidelity_text(fidelity: Fidelity) -> String {
 }
 
 fn part(part: u64, whole: u64) -> String {
-    units::percent(size(part), size(whole))
-}
-
-fn size(bytes: u64) -> Bytes {
-    Bytes::of_size(bytes)
+    units::percent(Bytes::of_size(part), Bytes::of_size(whole))
 }
 
 fn bytes(count: u64) -> String {
-    units::bytes(size(count))
+    units::bytes(Bytes::of_size(count))
 }
 
 /// Write a simulation as text.

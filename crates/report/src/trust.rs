@@ -1,7 +1,7 @@
 //! How far the figures of a device can be trusted: in words, and as JSON has it.
 
 use super::damage::damage_line;
-use oomscope_model::{Bytes, Moment, Recording, Snapshot, Timeline, Why};
+use oomscope_model::{Moment, Recording, Snapshot, Timeline, Why};
 use oomscope_units as units;
 use serde::Serialize;
 use std::sync::Arc;
@@ -116,7 +116,7 @@ pub fn start_text(timeline: &Timeline) -> String {
 fn contradictions(timeline: &Timeline) -> String {
     let mut parts: Vec<String> =
         timeline.anomalies.iter().map(|(kind, count)| times(kind.describe(), count)).collect();
-    let least = timeline.reserved.steps().iter().map(|&(_, bytes)| bytes).min().unwrap_or(Bytes::ZERO);
+    let least = timeline.reserved.steps().iter().map(|&(_, bytes)| bytes).min().unwrap_or_default();
     if least < 0 {
         parts.push(format!("reserved memory falls to {}", units::bytes(least)));
     }

@@ -45,7 +45,7 @@ impl Builder {
             }
             RecordKind::History => {
                 let stack = self.stack_field(fields, kind, Key::Frames)?;
-                let real_size = self.size_field(fields, kind, Key::RealSize).unwrap_or(Bytes::ZERO);
+                let real_size = self.size_field(fields, kind, Key::RealSize).unwrap_or_default();
                 self.history.push(HistoryRow { real_size, stack });
                 self.history.len()
             }
@@ -68,7 +68,7 @@ impl Builder {
         let event = Event {
             action: self.action(fields),
             addr: self.checked(kind, fields.address(Key::Addr)),
-            size: self.size_field(fields, kind, Key::Size).unwrap_or(Bytes::ZERO),
+            size: self.size_field(fields, kind, Key::Size).unwrap_or_default(),
             time_us: self.checked(kind, fields.int(Key::TimeUs)),
             stream: self.stream_field(fields, kind),
             stack,
@@ -149,7 +149,7 @@ impl Builder {
     fn block(&mut self, fields: &Fields<'_>) -> Result<BlockRow, ErrorKind> {
         let kind = RecordKind::Block;
         let history = self.first_history(fields);
-        let size = self.size_field(fields, kind, Key::Size).unwrap_or(Bytes::ZERO);
+        let size = self.size_field(fields, kind, Key::Size).unwrap_or_default();
         let requested = match history {
             Some(entry) => entry.real_size,
             None => self.size_field(fields, kind, Key::RequestedSize).unwrap_or(size),
@@ -199,7 +199,7 @@ impl Builder {
         Ok(Segment {
             device: DeviceId(self.checked(kind, fields.int(Key::Device)).unwrap_or(0)),
             addr,
-            size: self.size_field(fields, kind, Key::TotalSize).unwrap_or(Bytes::ZERO),
+            size: self.size_field(fields, kind, Key::TotalSize).unwrap_or_default(),
             stream: self.stream_field(fields, kind),
             pool: self.pool_field(fields, kind, Key::SegmentPoolId),
             kind: self.str_field(fields, kind, Key::SegmentType),

@@ -91,7 +91,7 @@ pub fn byte_events(byte_events: i128) -> String {
 }
 
 /// The nearest number that fits into 64 bits.
-pub fn clamped(n: i128) -> i64 {
+fn clamped(n: i128) -> i64 {
     n.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }
 

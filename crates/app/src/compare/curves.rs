@@ -29,7 +29,7 @@ pub(super) fn ui(ui: &mut egui::Ui, curves: &Curves) -> Option<[Option<Moment>; 
     let rect = Rect::from_min_max(all.min, pos2(all.right(), all.bottom() - LABELS_PX));
     accessible::picture(&response, "Both curves", || words(curves));
     let most = curves.columns.iter().flat_map(|column| column.peaks).flatten().map(|peak| peak.1).max();
-    let most = most.unwrap_or(Bytes::ZERO).max(Bytes(1));
+    let most = most.unwrap_or_default().max(Bytes(1));
     let painter = ui.painter_at(all);
     painter.rect_filled(rect, 2.0, theme::color(palette.window));
     for side in [0, 1] {

@@ -9,7 +9,7 @@ use eframe::egui::{self, Color32, Mesh, Rect, Role, Sense, Shape, WidgetInfo, po
 use oomscope_analysis::comparison::StackChanges;
 use oomscope_analysis::{FrameKey, NodeIx, site_frame};
 use oomscope_draw::{FlameItem, FlameRect, Palette};
-use oomscope_model::{Snapshot, StackId};
+use oomscope_model::{Bytes, Snapshot, StackId};
 use oomscope_units as units;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl State {
 /// Show the graph.
 pub(super) fn ui(ui: &mut egui::Ui, state: &mut State, changes: &Arc<StackChanges>, ctx: &mut PaneCtx<'_>) {
     let palette = theme::palette(ui);
-    let [a, b] = changes.bytes_of(NodeIx::ROOT).map(|bytes| units::bytes(units::clamped(bytes)));
+    let [a, b] = changes.bytes_of(NodeIx::ROOT).map(|bytes| units::bytes(Bytes::clamped(bytes)));
     let root_label = format!("All stacks: {a} in A, {b} in B");
     let graph = Graph {
         tree: &changes.tree,
@@ -140,7 +140,7 @@ impl Content for Changes<'_> {
             FlameItem::Merged { count, .. } => {
                 let frames = units::counted(count as usize, "frame");
                 ui.label(theme::strong(format!("{frames} thinner than a pixel"), 13.0));
-                let larger = units::bytes(units::clamped(under.weight));
+                let larger = units::bytes(Bytes::clamped(under.weight));
                 ui.label(format!("{larger} on the larger side of each stack"));
             }
             FlameItem::Single(node) => self.explain_node(ui, node),
@@ -149,7 +149,7 @@ impl Content for Changes<'_> {
 
     fn empty(&self, ui: &mut egui::Ui) {
         let bytes = self.of.bytes_of(NodeIx::ROOT);
-        let text = match bytes.map(|bytes| units::bytes(units::clamped(bytes))) {
+        let text = match bytes.map(|bytes| units::bytes(Bytes::clamped(bytes))) {
             _ if bytes == [0; 2] => "Nothing is live on either side.".to_owned(),
             [a, b] => format!("{a} in A and {b} in B, but no stacks were recorded."),
         };
@@ -164,7 +164,7 @@ impl Changes<'_> {
         ui.label(theme::strong(title, 13.0));
         let bytes = self.of.bytes_of(node);
         for (side, bytes) in ["A", "B"].into_iter().zip(bytes) {
-            ui.label(format!("{side}: {}", units::bytes_exact(units::clamped(bytes))));
+            ui.label(format!("{side}: {}", units::bytes_exact(Bytes::clamped(bytes))));
         }
         ui.label(format!("Change: {}", change_text(bytes)));
     }

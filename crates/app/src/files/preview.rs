@@ -89,8 +89,8 @@ fn curves_ui(ui: &mut egui::Ui, seen: &Seen, fraction: f32) {
 /// A bar for each step: from the bottom, where the lowest level so far is, to the highest level of the step.
 fn curve_bars(rect: Rect, outline: &Outline) -> impl Iterator<Item = Rect> + '_ {
     let steps = outline.steps();
-    let lowest = steps.iter().map(|step| step.0).min().unwrap_or(Bytes::ZERO).as_f64();
-    let highest = steps.iter().map(|step| step.1).max().unwrap_or(Bytes::ZERO).as_f64();
+    let lowest = steps.iter().map(|step| step.0).min().unwrap_or_default().as_f64();
+    let highest = steps.iter().map(|step| step.1).max().unwrap_or_default().as_f64();
     let scale = f64::from(rect.height()) * 0.95 / (highest - lowest).max(1.0);
     let step_px = f64::from(rect.width()) / outline.filled_steps().max(1.0);
     steps.iter().enumerate().map(move |(at, &(_, high))| {

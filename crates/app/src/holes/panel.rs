@@ -167,7 +167,7 @@ impl State {
     fn holes(&self, timeline: &Timeline, view: &View, palette: &Palette) -> (Vec<Curve>, f64) {
         let samples = self.sampled.latest().map_or(&[][..], |samples| samples);
         let top =
-            samples.iter().map(|holes| holes.free_bytes).max().unwrap_or(Bytes::ZERO).max(Bytes(1)).as_f64()
+            samples.iter().map(|holes| holes.free_bytes).max().unwrap_or_default().max(Bytes(1)).as_f64()
                 * AIR;
         let line = |value: &dyn Fn(&HolesAt) -> Option<f64>| -> Vec<PlotPoint> {
             let point =
@@ -215,7 +215,7 @@ impl State {
             .chain(&totals.active)
             .copied()
             .max()
-            .unwrap_or(Bytes::ZERO)
+            .unwrap_or_default()
             .max(Bytes(1))
             .as_f64()
             * AIR;

@@ -158,7 +158,7 @@ fn sums(figures: &RangeFigures) -> [(&'static str, Amount, &'static str); 4] {
 
 fn exact_text(amount: Amount) -> String {
     let count = units::counted(amount.count as usize, "allocation");
-    format!("{} in {count}", units::bytes_exact(units::clamped(amount.bytes)))
+    format!("{} in {count}", units::bytes_exact(Bytes::clamped(amount.bytes)))
 }
 
 /// The sums in a line, where there is no room for a table of them.
@@ -167,12 +167,12 @@ fn line_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures) {
     ui.spacing_mut().item_spacing = egui::vec2(6.0, 2.0);
     for (name, amount, hint) in sums(figures) {
         ui.label(theme::muted(ui, name)).on_hover_text(hint);
-        ui.label(units::bytes(units::clamped(amount.bytes))).on_hover_text(exact_text(amount));
+        ui.label(units::bytes(Bytes::clamped(amount.bytes))).on_hover_text(exact_text(amount));
     }
     ui.label(theme::muted(ui, NET.0)).on_hover_text(NET.1);
     let net = figures.sums.net_bytes();
     ui.label(theme::strong(units::bytes_change(net), 13.0))
-        .on_hover_text(units::bytes_exact(units::clamped(net)));
+        .on_hover_text(units::bytes_exact(Bytes::clamped(net)));
     if let Some(peak) = figures.peak {
         ui.label(theme::muted(ui, PEAK.0)).on_hover_text(PEAK.1);
         peak_ui(ui, at, peak);
@@ -190,7 +190,7 @@ fn figures_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures) {
         let net = figures.sums.net_bytes();
         ui.label(theme::muted(ui, NET.0)).on_hover_text(NET.1);
         ui.label(theme::strong(units::bytes_change(net), 13.0))
-            .on_hover_text(units::bytes_exact(units::clamped(net)));
+            .on_hover_text(units::bytes_exact(Bytes::clamped(net)));
         ui.end_row();
         if let Some(peak) = figures.peak {
             ui.label(theme::muted(ui, PEAK.0)).on_hover_text(PEAK.1);
@@ -213,7 +213,7 @@ fn peak_ui(ui: &mut egui::Ui, at: &mut Standpoint, (moment, bytes): (Moment, Byt
 }
 
 fn amount_ui(ui: &mut egui::Ui, name: &str, amount: Amount, hint: &str) {
-    let bytes = units::clamped(amount.bytes);
+    let bytes = Bytes::clamped(amount.bytes);
     ui.label(theme::muted(ui, name)).on_hover_text(hint);
     ui.label(units::bytes(bytes)).on_hover_text(units::bytes_exact(bytes));
     ui.label(theme::muted(ui, units::counted(amount.count as usize, "allocation")));

@@ -5,7 +5,7 @@ use crate::tables::cells;
 use crate::tables::columns::Column;
 use crate::tables::virtual_list::{ListRows, RowLook, TableCell};
 use oomscope_analysis::{RangeSums, SiteLabels};
-use oomscope_model::{Snapshot, StackId};
+use oomscope_model::{Bytes, Snapshot, StackId};
 use oomscope_units as units;
 use std::cmp::Reverse;
 
@@ -149,7 +149,7 @@ impl ListRows for Rows<'_> {
             return TableCell::plain(&row.name);
         }
         let bytes = bytes(&row.sums, column);
-        let text = if column == 0 { units::bytes_change(bytes) } else { units::bytes(units::clamped(bytes)) };
+        let text = if column == 0 { units::bytes_change(bytes) } else { units::bytes(Bytes::clamped(bytes)) };
         if bytes == 0 { TableCell::muted(text) } else { TableCell::plain(text) }
     }
 
@@ -171,9 +171,9 @@ impl ListRows for Rows<'_> {
             (1, _) => row.sums.allocated.count,
             (2, _) => row.sums.kept.count,
             (3, _) => row.sums.freed().count,
-            _ => return Some(units::bytes_exact(units::clamped(row.sums.net_bytes()))),
+            _ => return Some(units::bytes_exact(Bytes::clamped(row.sums.net_bytes()))),
         };
-        let exact = units::bytes_exact(units::clamped(bytes(&row.sums, column)));
+        let exact = units::bytes_exact(Bytes::clamped(bytes(&row.sums, column)));
         Some(format!("{exact}\nin {}", units::counted(count as usize, "allocation")))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::weighing::Weighed;
 use oomscope_analysis::{Clock, NodeIx, Totals};
-use oomscope_model::{Recording, StackId};
+use oomscope_model::{Bytes, Recording, StackId};
 use oomscope_units as units;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) struct Shown<'a> {
 pub(crate) fn share_text(part: i128, whole: i128) -> String {
     // Bytes multiplied by time exceed 64 bits. Their leading bits give the same share.
     let excess = whole.unsigned_abs().checked_ilog2().unwrap_or(0).saturating_sub(62);
-    units::percent(units::clamped(part >> excess), units::clamped(whole >> excess))
+    units::percent(Bytes::clamped(part >> excess), Bytes::clamped(whole >> excess))
 }
 
 /// A mean lifetime as text: of allocations with an open end, the part that the recording shows.

@@ -57,13 +57,9 @@ fn settings_name(at: usize, row: &Simulated) -> String {
     }
 }
 
-/// Bytes as they are written.
-fn signed(bytes: u64) -> Bytes {
-    Bytes::of_size(bytes)
-}
-
 fn row_ui(ui: &mut egui::Ui, row: &Simulated) {
-    let (peak, hole) = (signed(row.outcome.peak_reserved_bytes()), signed(row.outcome.largest_hole_bytes));
+    let (peak, hole) =
+        (Bytes::of_size(row.outcome.peak_reserved_bytes()), Bytes::of_size(row.outcome.largest_hole_bytes));
     let palette = theme::palette(ui);
     let color = theme::color(if row.outcome.fits() { palette.text } else { palette.oom });
     let outcome = RichText::new(outcome_in_short(&row.outcome)).color(color);
@@ -121,7 +117,7 @@ pub(super) fn plot_ui(
     });
     accessible::picture(&clicked.response, "Reserved memory over time", || {
         let recorded = timeline.reserved.peak().1;
-        let simulated = signed(row.outcome.peak_reserved_bytes());
+        let simulated = Bytes::of_size(row.outcome.peak_reserved_bytes());
         format!("at most {} recorded, {} simulated", units::bytes(recorded), units::bytes(simulated))
     });
     if let Some(clicked) = clicked.inner {

@@ -45,7 +45,7 @@ pub(crate) fn callers_of(case: &Case<'_>, stacks: &[StackBytes], among: Among) -
         Among::Live => below_lines(case, &lines, case.live_stacks().iter().map(|row| (row.stack, row.bytes))),
     };
     for (key, caller) in &mut callers {
-        let below = all.by_line.get(key).copied().unwrap_or(Bytes::ZERO);
+        let below = all.by_line.get(key).copied().unwrap_or_default();
         caller.share = share(caller.bytes, below.max(caller.bytes));
         // Naming the start of the program says nothing. It has all that is live below it, which counts against it enough.
         caller.is_start = among == Among::Made && SAME.is_reached(below, all.all);

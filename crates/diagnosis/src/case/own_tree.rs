@@ -109,7 +109,7 @@ pub(crate) fn own_tree(
     root.branch_sizes(&mut branches);
     branches.sort_unstable_by_key(|&bytes| Reverse(bytes));
     // A branch is never larger than the one that it is in, so the largest ones make a tree.
-    let smallest = branches.get(MAX_ROWS - 1).copied().unwrap_or(Bytes::ZERO);
+    let smallest = branches.get(MAX_ROWS - 1).copied().unwrap_or_default();
     let mut rows = Vec::new();
     Writer { code, role, smallest, all_bytes, rows: &mut rows }.branches(&root, 0);
     CodeTree { title, bytes: root.bytes, rows }

@@ -166,7 +166,7 @@ fn without_memory(
         ),
         (
             "Would it have been met without what attempts that failed before left?",
-            failed.unwrap_or(Bytes::ZERO),
+            failed.unwrap_or_default(),
             of(failed, Cause::FailedAttempts),
         ),
         (
@@ -176,7 +176,7 @@ fn without_memory(
         ),
         (
             "Would it have been met if no tensor grew from iteration to iteration?",
-            growing.unwrap_or(Bytes::ZERO),
+            growing.unwrap_or_default(),
             of(growing, Cause::GrowingTensors),
         ),
     ];

@@ -35,7 +35,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let evidence = &mut finding.evidence;
     evidence.count("other_devices", "other devices", others.len());
     evidence.bytes("least_active_bytes", "in use on the one with least", least.active_bytes);
-    let most = others.iter().map(|other| other.active_bytes).max().unwrap_or(Bytes::ZERO);
+    let most = others.iter().map(|other| other.active_bytes).max().unwrap_or_default();
     evidence.bytes("most_active_bytes", "in use on the one with most", most);
     if !MOST.is_reached(least.active_bytes, shortage.active_bytes) {
         finding.advise("Spread the memory more evenly: move layers or batches to the emptier device (device_map, pipeline or tensor parallelism, FSDP), and check that nothing lands on this one by default (set_device, map_location).");

@@ -57,7 +57,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
             Bytes::ZERO
         }
     });
-    let bytes = sum(&live) + failed.unwrap_or(Bytes::ZERO);
+    let bytes = sum(&live) + failed.unwrap_or_default();
     if !MUCH.is_reached(bytes, case.live_bytes()) {
         return Vec::new();
     }

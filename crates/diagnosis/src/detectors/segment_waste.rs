@@ -8,7 +8,6 @@ use crate::finding::{Finding, MAX_STACKS, Role, Severity};
 use crate::findings::FindingId;
 use crate::pinning::hole_sizes;
 use crate::sentence::say;
-use oomscope_model::Bytes;
 use oomscope_program::share::{MUCH, NOTABLE};
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
@@ -38,7 +37,7 @@ fn pinned(assessment: &Assessment<'_>) -> Option<Finding> {
     evidence.bytes("block_bytes", "bytes in those blocks", pinning.block_bytes);
     evidence.count("segments", "segments", pinning.segments);
     evidence.count("holes", "holes in all", holes.len());
-    evidence.bytes("largest_hole_bytes", "largest hole", holes.first().copied().unwrap_or(Bytes::ZERO));
+    evidence.bytes("largest_hole_bytes", "largest hole", holes.first().copied().unwrap_or_default());
     evidence.sites = case.code.sites(&pinning.stacks, Role::KeepsFree).into_iter().take(6).collect();
     evidence.stacks = pinning.stacks.iter().take(MAX_STACKS).copied().collect();
     evidence.about(pinning.blocks.iter().copied());

@@ -36,7 +36,7 @@ pub fn heat(job: &Job, columns: usize) -> Heat {
         None if has_iterations => last_iterations(rows, columns),
         None => (HeatAxis::Events, rows.iter().map(|row| some(&row.device.slices, columns)).collect()),
     };
-    let most_bytes = cells.iter().flatten().flatten().copied().max().unwrap_or(Bytes::ZERO);
+    let most_bytes = cells.iter().flatten().flatten().copied().max().unwrap_or_default();
     Heat { axis, rows: cells, most_bytes }
 }
 

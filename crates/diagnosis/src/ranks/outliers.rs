@@ -52,7 +52,7 @@ pub fn outliers(job: &Job) -> Vec<Outlier<'_>> {
     let distance = |row: &JobDevice<'_>| (peak(row) - peak(&median)).abs();
     let mut distances: Vec<Bytes> = rows.iter().map(distance).collect();
     distances.sort_unstable();
-    let usual = distances.get((distances.len() - 1) / 2).copied().unwrap_or(Bytes::ZERO);
+    let usual = distances.get((distances.len() - 1) / 2).copied().unwrap_or_default();
     let least = (usual * MEDIAN_DEVIATIONS).max(peak(&median) / PART_OF_MEDIAN);
     let mut found: Vec<JobDevice<'_>> = rows.iter().filter(|row| least < distance(row)).copied().collect();
     found.sort_by_key(|row| std::cmp::Reverse(distance(row)));

@@ -174,7 +174,7 @@ fn per_repetition(by_source: &HashMap<Source, FromSource<'_>>) -> BTreeMap<usize
         let sum = sums.entry(index).or_default();
         *sum += bytes;
     }
-    let most = sums.values().copied().max().unwrap_or(Bytes::ZERO);
+    let most = sums.values().copied().max().unwrap_or_default();
     sums.retain(|_, bytes| NOTABLE.is_reached(*bytes, most));
     sums
 }

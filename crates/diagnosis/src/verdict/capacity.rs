@@ -107,7 +107,7 @@ fn too_much(case: &Case<'_>, shortage: &Shortage) -> Sentence {
 /// Describe how much is too much, what it is for, and how to make it smaller.
 pub(super) fn describe(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Shortage) {
     let case = assessment.case;
-    let excess = shortage.excess_bytes().unwrap_or(Bytes::ZERO);
+    let excess = shortage.excess_bytes().unwrap_or_default();
     let requested = figure::bytes(shortage.oom.requested);
     if 0 < excess {
         finding.explain(say!("Even if what is reserved had no holes, {} less would have to be in use at this moment for the {} to fit.", figure::bytes(excess), requested));

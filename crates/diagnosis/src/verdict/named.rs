@@ -89,7 +89,7 @@ impl<'f> Named<'f> {
     /// Say why that is the cause, and give the advice about it first.
     pub(super) fn describe(&self, verdict: &mut Finding, shortage: &Shortage, cause: &Cause) {
         if self.says_more_than(cause) {
-            let lacked = figure::bytes(shortage.lacking_bytes().unwrap_or(Bytes::ZERO));
+            let lacked = figure::bytes(shortage.lacking_bytes().unwrap_or_default());
             let reason = self.findings.first().and_then(|finding| finding.explanation.first().cloned());
             let reason = reason.map(|reason| say!(" {}", reason));
             let is_less = if self.is_enough_alone { "less than this" } else { "less than these together" };
@@ -109,7 +109,7 @@ fn answered(asks: &'static str, shortage: &Shortage, findings: &[&Finding]) -> A
     let bytes = findings.iter().map(|finding| finding.weight_bytes).sum::<Bytes>();
     let names = Sentence::joined(findings.iter().map(|finding| finding.id.name().into()), ", ");
     let of = (!findings.is_empty()).then(|| say!(" ({})", names));
-    let lacked = figure::bytes(shortage.lacking_bytes().unwrap_or(Bytes::ZERO));
+    let lacked = figure::bytes(shortage.lacking_bytes().unwrap_or_default());
     let figures = say!("{}{}, and {} were missing", figure::bytes(bytes), of, lacked);
     Answered { asks, figures, is_yes: shortage.is_covered_by(bytes) }
 }

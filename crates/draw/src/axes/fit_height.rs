@@ -34,7 +34,7 @@ impl Scale<'_> {
 mod tests {
     use super::*;
     use oomscope_fixtures::timelines::{self as fixture, Step};
-    use oomscope_model::{Bytes, Moment};
+    use oomscope_model::Moment;
     use proptest::prelude::*;
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
                 return Ok(());
             }
             let seen = (from..(from + len).min(timeline.moments())).map(|m| Moment(m as u32));
-            let top = seen.map(|m| timeline.active.at(m).max(timeline.reserved.at(m))).max().unwrap_or(Bytes::ZERO);
+            let top = seen.map(|m| timeline.active.at(m).max(timeline.reserved.at(m))).max().unwrap_or_default();
             prop_assert!(top.as_f64() <= fitted.y1 && fitted.y1 <= full.y1);
             // The next moment may be in view with its first part.
             let next = Moment((from + len).min(timeline.moments() - 1) as u32);

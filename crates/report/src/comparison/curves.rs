@@ -23,7 +23,7 @@ pub(super) fn curves(page: &mut Html, report: &ComparisonReport<'_>) {
     let Some((by, aligned)) = Aligned::best(report.sides) else { return };
     let columns = aligned.columns(COLUMNS);
     let peaks = columns.iter().flat_map(|column| column.peaks).flatten();
-    let top = peaks.map(|(_, bytes)| bytes).max().unwrap_or(Bytes::ZERO).max(Bytes(1));
+    let top = peaks.map(|(_, bytes)| bytes).max().unwrap_or_default().max(Bytes(1));
     page.markup("<section class=\"card info\">\n<h2>Both over time</h2>\n<figure>\n");
     let [width, height] = SIZE;
     page.computed(&format!(

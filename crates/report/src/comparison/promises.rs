@@ -31,7 +31,7 @@ pub(super) struct PromiseRecord {
 pub(super) fn promises(report: &ComparisonReport<'_>) -> Vec<PromiseRecord> {
     let took = report.comparison.figures[1];
     let failed = !report.sides[1].recording.ooms.is_empty();
-    let far = |fix: &&Promise| (took.peak.1 - signed(fix.peak_requested)).abs();
+    let far = |fix: &&Promise| (took.peak.1 - Bytes::of_size(fix.peak_requested)).abs();
     // A bound promises nothing.
     let is_told = |fix: &&Promise| report.promises.are_named || fix.basis == Trust::Simulated;
     let mut fixes: Vec<&Promise> = report.promises.fixes.iter().filter(is_told).collect();
@@ -56,16 +56,12 @@ pub(super) fn promises(report: &ComparisonReport<'_>) -> Vec<PromiseRecord> {
 /// Whether a program took as much as was promised, as far as that may be off, and did not fail if it was said to fit; `None` where
 /// nothing was promised.
 fn is_kept(fix: &Promise, took: Bytes, failed: bool) -> Option<bool> {
-    let promised = signed(fix.peak_requested);
+    let promised = Bytes::of_size(fix.peak_requested);
     let off = (took - promised).abs().as_f64();
     let error = fix.error.filter(|_| fix.basis == Trust::Simulated)?;
     // Whole bytes of allocations are rounded up where their sizes are scaled.
     let is_near = off <= (error * promised.as_f64()).max(f64::from(1 << 10));
     Some(if failed { fix.fits == Some(false) } else { is_near && fix.fits != Some(false) })
-}
-
-fn signed(bytes: u64) -> Bytes {
-    Bytes::of_size(bytes)
 }
 
 /// The table of promises, if there are any.
@@ -83,11 +79,11 @@ pub(super) fn table(report: &ComparisonReport<'_>) -> Option<TitledTable> {
     };
     let row = |promise: &PromiseRecord| {
         let fix = report.promises.fixes.iter().find(|fix| fix.id == promise.id);
-        let change = took - signed(promise.peak_requested);
+        let change = took - Bytes::of_size(promise.peak_requested);
         let share = 100.0 * change.as_f64() / promise.peak_requested.max(1) as f64;
         vec![
             Cell::Plain(promise.id.clone()),
-            Cell::Number(units::bytes(signed(promise.peak_requested))),
+            Cell::Number(units::bytes(Bytes::of_size(promise.peak_requested))),
             Cell::Plain(fix.map(|fix| basis_text(fix.basis, fix.error, fix.attribution)).unwrap_or_default()),
             Cell::Number(if promise.failed { "failed".to_owned() } else { units::bytes(took) }),
             Cell::Number(if promise.failed { String::new() } else { format!("{share:+.1} %") }),

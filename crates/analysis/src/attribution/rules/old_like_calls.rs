@@ -65,7 +65,7 @@ pub(super) fn are_whole_calls(view: &View<'_>, ids: &[AllocId], claims: &Claims)
         }
     }
     let agreeing = by_calls.into_iter().filter(|&(calls, (sizes, _))| 0 < calls && MIN_AGREEING <= sizes);
-    let most_bytes = agreeing.map(|(_, (_, bytes))| bytes).max().unwrap_or(Bytes::ZERO);
+    let most_bytes = agreeing.map(|(_, (_, bytes))| bytes).max().unwrap_or_default();
     least_bytes(all_bytes) <= most_bytes
 }
 

@@ -99,7 +99,7 @@ impl<'a> Unpaired<'a> {
     /// Whether the blocks behind the parameters are buckets: about as large as these.
     fn are_buckets_behind(&self) -> bool {
         let behind = self.ids.iter().copied().filter(|&id| self.is_behind_parameters(id));
-        let most = self.trained_bytes + (self.trained_bytes / SIMILAR_PART as i64);
+        let most = self.trained_bytes + self.trained_bytes / SIMILAR_PART as i64;
         self.view.stacks.uses_ddp && self.view.bytes(behind) <= most
     }
 

@@ -217,7 +217,7 @@ fn purpose_of_kept(
     {
         let is_since = |&id: &AllocId| second.start.0 <= view.timeline.lifetimes.start(id).0;
         let since_bytes = view.bytes(kept.iter().copied().filter(is_since));
-        let most_bytes = parameter_bytes + (parameter_bytes / SIMILAR_PART as i64);
+        let most_bytes = parameter_bytes + parameter_bytes / SIMILAR_PART as i64;
         if since_bytes <= most_bytes {
             return KeptBlocks::GradientsFrom(second.start.0);
         }

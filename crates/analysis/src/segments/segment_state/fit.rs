@@ -120,7 +120,7 @@ fn extensible_bytes(parts: &[Part]) -> Bytes {
     let at_edge = parts.iter().zip(next).filter(|(part, next)| {
         part.content == Content::Hole && next.is_none_or(|next| next == Content::Unmapped)
     });
-    at_edge.map(|(part, _)| part.size).max().unwrap_or(Bytes::ZERO)
+    at_edge.map(|(part, _)| part.size).max().unwrap_or_default()
 }
 
 impl RequestFit {

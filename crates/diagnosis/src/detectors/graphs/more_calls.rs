@@ -8,7 +8,7 @@ use crate::finding::Finding;
 use crate::findings::FindingId;
 use crate::sentence::{Sentence, say};
 use oomscope_analysis::ModelCall;
-use oomscope_model::{Allocation, Bytes, EventIx, Moment, StackId};
+use oomscope_model::{Allocation, EventIx, Moment, StackId};
 use oomscope_program::share::MUCH;
 
 /// The stretch of a program whose calls are counted. Where gradients are part of a loss, backward passes within an iteration
@@ -75,7 +75,7 @@ pub(super) fn more_calls(
     if now.len() <= before || !MUCH.is_reached(bytes, case.live_bytes()) {
         return None;
     }
-    let most = now.iter().map(|graph| graph.bytes).max().unwrap_or(Bytes::ZERO);
+    let most = now.iter().map(|graph| graph.bytes).max().unwrap_or_default();
     let saved = bytes - most;
     let title = stretch.title(now.len(), figure::bytes(bytes).of(case.live_bytes()), before);
     let mut finding = Finding::new(FindingId::CallsBeforeBackward, case.severity_of(saved), title);

@@ -35,7 +35,7 @@ pub(super) fn two_graphs(case: &Case<'_>, graphs: &[Graph<'_>]) -> Option<Findin
     finding.evidence.count("graphs", "calls that hold a graph", large.len());
     if over.is_empty() {
         places(&mut finding, case, &blocks);
-        let smallest = large.iter().map(|graph| graph.bytes).min().unwrap_or(Bytes::ZERO);
+        let smallest = large.iter().map(|graph| graph.bytes).min().unwrap_or_default();
         explain_together(&mut finding, case, smallest);
     } else {
         // Of an older graph no line is known: those of the call that made one like it are as good.
