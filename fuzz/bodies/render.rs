@@ -2,12 +2,12 @@
 
 use super::choices::Choices;
 use super::made_up;
-use oomscope_analysis::filter::{Filter, Prepared};
+use oomscope_analysis::filter::{Filter, Matches, Prepared};
 use oomscope_analysis::{Attribution, Direction, Measure, TreeOptions, UserRules};
 use oomscope_draw::picture::{Selected, view_of};
 use oomscope_draw::segment_map::MapLook;
-use oomscope_draw::{Axis, BandColors, ColorBy, Coloring, Future, Palette};
-use oomscope_export::{Filtered, Format, PictureKind, PictureSpec, StacksView};
+use oomscope_draw::{Axis, BandColors, ColorBy, Coloring, Future, MarkStep, Palette};
+use oomscope_export::{Filtered, Format, Marked, PictureKind, PictureSpec, StacksView};
 use oomscope_model::{Bytes, Moment, Recording};
 use std::sync::Arc;
 
@@ -55,6 +55,12 @@ fn spec(kind: PictureKind, choices: &mut Choices<'_>, recording: &Recording) -> 
         let matches = Arc::new(prepared.matches(timeline, at));
         Filtered { query: "size>1MB".to_owned(), matches, hides_rest: after < until }
     });
+    let marked = choices.once_in(2).then(|| {
+        let every_other = timeline.ids().step_by(2);
+        let allocations = Arc::new(Matches::from_ids(timeline.lifetimes.len(), every_other));
+        let steps = [after, until].map(|start| MarkStep { start, label: "1 GiB".to_owned() });
+        Marked { label: "1 GiB kept of a.py:1".to_owned(), allocations, steps: Arc::new(steps), moment: at }
+    });
     let measure = if after < until { Measure::Allocated { after, until } } else { Measure::Live { at } };
     let direction = if after < at { Direction::CalleesFirst } else { Direction::CallersFirst };
     let future = Future { requested: vec![Bytes(last.into()), Bytes::MAX, Bytes::ZERO] };
@@ -65,6 +71,7 @@ fn spec(kind: PictureKind, choices: &mut Choices<'_>, recording: &Recording) -> 
         view: view_of(timeline, axis, &future, (after < until).then_some([after, until])),
         coloring: Arc::new(coloring.with_attribution(Arc::clone(&attribution))),
         filter,
+        marked,
         attribution: Some(attribution),
         verdict: None,
         redacts: at < after,

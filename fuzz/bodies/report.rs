@@ -5,7 +5,7 @@ use super::made_up;
 use oomscope_analysis::{Attribution, UserRules, module_table};
 use oomscope_diagnosis::{DiagnosisRequest, OomMessage, diagnose};
 use oomscope_draw::Future;
-use oomscope_export::{PageSubject, page_colors, report_parts};
+use oomscope_export::{Marked, PageSubject, page_colors, report_parts};
 use oomscope_model::{Bytes, Recording};
 use oomscope_remedies::predict_all;
 use oomscope_report::{
@@ -45,11 +45,15 @@ pub(crate) fn body(bytes: &[u8]) {
         report_json(&mut out, &document).expect("memory can be written");
         let parts = if is_whole_page {
             let future = remedies.as_ref().map(|all| Future::of(all.projected_bytes())).unwrap_or_default();
+            let verdict = diagnosis.verdict();
+            let moment = diagnosis.at.moment;
+            let marked = verdict.and_then(|verdict| Marked::of(verdict, &recording, moment));
             report_parts(PageSubject {
                 recording: &recording,
                 attribution: &attribution,
                 future: &future,
-                moment: diagnosis.at.moment,
+                moment,
+                marked: marked.as_ref(),
                 name: "fuzz",
                 redacts: redacted,
             })

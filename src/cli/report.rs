@@ -9,9 +9,9 @@ use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
 use super::stderr;
 use clap::Args;
 use oomscope_analysis::{At, Attribution, UserRules, module_table};
-use oomscope_diagnosis::{DiagnosisRequest, OomMessage, diagnose_workload};
+use oomscope_diagnosis::{Diagnosis, DiagnosisRequest, OomMessage, diagnose_workload};
 use oomscope_draw::Future;
-use oomscope_export::{PageSubject, report_parts};
+use oomscope_export::{Marked, PageSubject, report_parts};
 use oomscope_model::{DeviceId, Recording, Timeline};
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::{Predictions, Progress, predict_all_while};
@@ -215,7 +215,8 @@ fn contents(
         DocumentFormat::Markdown => out.extend(report::report_markdown(&document).bytes()),
         DocumentFormat::Json => report::report_json(&mut out, &document)?,
         DocumentFormat::Html => {
-            let parts = page_parts(args, recording, &selected, (&attribution, remedies.as_ref()))?;
+            let parts =
+                page_parts(args, recording, &selected, &attribution, (&diagnosis, remedies.as_ref()))?;
             out.extend(report::report_html(&document, &parts).bytes());
         }
     }
@@ -264,12 +265,15 @@ fn page_parts(
     args: &ReportArgs,
     recording: &Opened<'_>,
     &Selected { ref device, moment, .. }: &Selected,
-    (attribution, remedies): (&Arc<Attribution>, Option<&Predictions>),
+    attribution: &Arc<Attribution>,
+    (diagnosis, remedies): (&Diagnosis, Option<&Predictions>),
 ) -> Result<PageParts, Failure> {
     let name = recording.name();
     let name = if args.left_out.redact { units::basename(&name) } else { &name };
     let future = remedies.map(|all| Future::of(all.projected_bytes())).unwrap_or_default();
     let redacts = args.left_out.redact;
-    report_parts(PageSubject { recording: device, attribution, future: &future, moment, name, redacts })
+    let marked = diagnosis.verdict().and_then(|verdict| Marked::of(verdict, device, moment));
+    let (future, marked) = (&future, marked.as_ref());
+    report_parts(PageSubject { recording: device, attribution, future, moment, marked, name, redacts })
         .map_err(|error| recording.failure(error, "use another format"))
 }

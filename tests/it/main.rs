@@ -34,6 +34,7 @@ mod injection;
 mod json_snapshots;
 mod layering;
 mod loading;
+mod marks;
 mod memory;
 mod names;
 mod notes;

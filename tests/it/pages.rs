@@ -131,6 +131,7 @@ fn a_file_that_is_hostile_gets_nothing_into_a_page() {
             attribution: &attribution,
             future: &Future::default(),
             moment: at,
+            marked: None,
             name: "a</title><b>",
             redacts: is_redacted,
         })

@@ -139,6 +139,8 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
     key(NONE, Key::M, "mark the cursor as the start of ranges of stacks", Device(OpenDevice::set_mark)),
     key(NONE, Key::N, "write a note about this place", Device(OpenDevice::begin_note)).also("bookmark"),
     key(NONE, Key::L, "copy a link to this view, as a command", LinkShown).also("share go url"),
+    key(NONE, Key::V, "mark what the verdict is about, or show all alike", Device(mark_verdict))
+        .also("finding highlight fade"),
     key(NONE, Key::F, "show everything", Device(|d| d.at.fit())).also("fit zoom all"),
     key(NONE, Key::Y, "fit the height to what is in view, or not", Device(|d| d.at.toggle_fit_height())),
     key(NONE, Key::W, "zoom in at the cursor", Device(|d| d.at.zoom(ZOOM_FACTOR))).shared(ZOOM),
@@ -253,6 +255,10 @@ fn zoom_to_selected(device: &mut OpenDevice) {
     if let Some(id) = device.at.selected_allocation() {
         device.at.zoom_to_lifetime(id);
     }
+}
+
+fn mark_verdict(device: &mut OpenDevice) {
+    device.at.marks_verdict = !device.at.marks_verdict;
 }
 
 fn write_filter(device: &mut OpenDevice) {

@@ -242,6 +242,30 @@ pub struct Advice {
     pub remedy: Option<&'static str>,
 }
 
+/// What a picture says of the blocks that a finding is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// What they are, in a few words.
+    pub label: Sentence,
+    /// The parts of them that repetitions of the program left one after another, in that order.
+    pub steps: Vec<MarkStep>,
+}
+
+/// What one repetition left behind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MarkStep {
+    /// The first event of the repetition.
+    pub start: EventIx,
+    /// How much, and in which iteration.
+    pub label: Sentence,
+}
+
+impl From<Sentence> for Mark {
+    fn from(label: Sentence) -> Self {
+        Self { label, steps: Vec::new() }
+    }
+}
+
 /// One statement about a recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
@@ -251,6 +275,8 @@ pub struct Finding {
     pub severity: Severity,
     /// The statement in a line.
     pub title: Sentence,
+    /// What a picture says of the blocks of [`Evidence::about`]. Only verdicts have it.
+    pub mark: Option<Mark>,
     /// Why, in one sentence.
     pub why: Option<Sentence>,
     /// What happened in detail, a sentence or two each.
@@ -274,6 +300,7 @@ impl Finding {
             id,
             severity,
             title: title.into(),
+            mark: None,
             why: None,
             explanation: Vec::new(),
             evidence: Evidence::default(),

@@ -52,7 +52,9 @@ mod tests;
 pub use answered::Answered;
 pub use case::{CodeSites, DiagnosisRequest};
 pub use figure::{Figure, Value};
-pub use finding::{Advice, CodeRow, CodeTree, Evidence, Finding, Number, Role, Severity, Site, StackBytes};
+pub use finding::{
+    Advice, CodeRow, CodeTree, Evidence, Finding, Mark, MarkStep, Number, Role, Severity, Site, StackBytes,
+};
 pub use findings::{FINDINGS, FindingId, FindingKind, Need};
 pub use left_behind::{LeftBehind, is_fragmentation, is_leak, left_behind};
 pub use oom_message::OomMessage;

@@ -34,4 +34,4 @@ mod timeline;
 
 pub use kind::{ExportError, Format, PictureKind};
 pub use report_pictures::{PageSubject, page_colors, report_parts};
-pub use spec::{Filtered, PictureSpec, PictureVerdict, StacksView};
+pub use spec::{Filtered, Marked, PictureSpec, PictureVerdict, StacksView, mark_steps};

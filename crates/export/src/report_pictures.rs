@@ -2,7 +2,7 @@
 
 use super::kind::{ExportError, Format, PictureKind};
 use super::report_figure::memory_figure;
-use super::spec::{PictureSpec, StacksView};
+use super::spec::{Marked, PictureSpec, StacksView};
 use oomscope_analysis::{Attribution, Category, Direction, Measure, TreeOptions};
 use oomscope_draw::picture::{Selected, view_of};
 use oomscope_draw::segment_map::MapLook;
@@ -25,6 +25,8 @@ pub struct PageSubject<'a> {
     pub future: &'a Future,
     /// The moment that the report is about.
     pub moment: Moment,
+    /// What pictures mark.
+    pub marked: Option<&'a Marked>,
     /// The name of the recording.
     pub name: &'a str,
     /// Whether texts of the file that may name users and hosts are left out.
@@ -76,7 +78,7 @@ fn theme(palette: &Palette) -> Theme {
 
 /// The timeline of a device, coloured by what memory is for.
 fn spec(subject: PageSubject<'_>, palette: &'static Palette) -> PictureSpec {
-    let PageSubject { recording, attribution, future, moment, name, redacts } = subject;
+    let PageSubject { recording, attribution, future, moment, marked, name, redacts } = subject;
     let stacks = Arc::new(BandColors::new(recording.snapshot(), palette));
     let coloring = Coloring::new(ColorBy::Category, recording, stacks, palette);
     PictureSpec {
@@ -93,6 +95,7 @@ fn spec(subject: PageSubject<'_>, palette: &'static Palette) -> PictureSpec {
         has_cursor: false,
         selected: Selected::None,
         filter: None,
+        marked: marked.cloned(),
         map: MapLook::default(),
         rows: None,
         stacks: StacksView {
@@ -123,7 +126,8 @@ mod tests {
         name: &str,
     ) -> PictureSpec {
         let future = &Future::default();
-        let subject = PageSubject { recording, attribution, future, moment, name, redacts: false };
+        let subject =
+            PageSubject { recording, attribution, future, moment, marked: None, name, redacts: false };
         spec(subject, &Palette::DARK)
     }
 
@@ -135,7 +139,15 @@ mod tests {
         let attribution = &Arc::new(Attribution::of(recording, &UserRules::default()));
         let moment = Moment::START;
         let high = |future: &Future| {
-            let subject = PageSubject { recording, attribution, future, moment, name: "a", redacts: false };
+            let subject = PageSubject {
+                recording,
+                attribution,
+                future,
+                moment,
+                marked: None,
+                name: "a",
+                redacts: false,
+            };
             spec(subject, &Palette::DARK).view.y1
         };
         let projected_bytes = 40 << 30;

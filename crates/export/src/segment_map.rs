@@ -18,7 +18,7 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
     let fit = oom.map(|oom| state.fit(&index, timeline, oom));
     let color = |id: AllocId| {
         let color = spec.coloring.color(timeline, id);
-        if spec.contains(id) { color } else { color.mix(sheet.palette.window, FADED_SHARE) }
+        if spec.stresses(id) { color } else { color.mix(sheet.palette.window, FADED_SHARE) }
     };
     let note = |part: &Part| {
         let id = part.content.allocation()?;

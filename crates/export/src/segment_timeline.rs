@@ -8,7 +8,7 @@ use oomscope_draw::software::Pixels;
 use oomscope_model::Timeline;
 
 pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
-    let contains = |id| spec.contains(id);
+    let contains = |id| spec.stresses(id);
     // Leaving blocks out would show addresses as free that were not, so the rest is faded in any case.
     let filter =
         spec.block_filter(&contains).map(|filter| oomscope_draw::BlockFilter { hides_rest: false, ..filter });

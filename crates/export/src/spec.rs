@@ -5,9 +5,12 @@ use oomscope_analysis::filter::Matches;
 use oomscope_analysis::{
     Attribution, FrameKey, Lanes, Measure, TreeOptions, capacity, lanes, structure_lanes,
 };
+use oomscope_diagnosis::{Finding, Mark};
 use oomscope_draw::picture::{Caption, LegendEntry, LegendMark, Page, Selected, SiteList};
 use oomscope_draw::segment_map::MapLook;
-use oomscope_draw::{ArrangedRows, BlockFilter, ColorBy, ColorKey, Coloring, Future, Palette, View};
+use oomscope_draw::{
+    ArrangedRows, BlockFilter, ColorBy, ColorKey, Coloring, Future, MarkStep, Palette, View,
+};
 use oomscope_model::{AllocId, Bytes, Moment, Recording, Timeline};
 use oomscope_report as report;
 use oomscope_report::{Answer, Fix};
@@ -23,6 +26,40 @@ pub struct Filtered {
     pub matches: Arc<Matches>,
     /// Whether the others are left out where that makes sense; otherwise they are faded.
     pub hides_rest: bool,
+}
+
+/// Memory that a picture marks, while the rest fades: that which the verdict is about.
+#[derive(Clone)]
+pub struct Marked {
+    /// What it is, in a few words.
+    pub label: String,
+    /// The allocations.
+    pub allocations: Arc<Matches>,
+    /// The parts of them that came one after another, in that order.
+    pub steps: Arc<[MarkStep]>,
+    /// The moment that it is about.
+    pub moment: Moment,
+}
+
+impl Marked {
+    /// What a finding about a moment marks; `None` if there is nothing to mark.
+    pub fn of(finding: &Finding, timeline: &Timeline, moment: Moment) -> Option<Self> {
+        let mark = finding.mark.as_ref()?;
+        let label = units::printable(mark.label.text());
+        let steps = mark_steps(mark);
+        let allocations = finding.evidence.about.iter().copied();
+        let allocations = Arc::new(Matches::from_ids(timeline.lifetimes.len(), allocations));
+        Some(Self { label, allocations, steps, moment })
+    }
+}
+
+/// The steps of a mark, for pictures.
+pub fn mark_steps(mark: &Mark) -> Arc<[MarkStep]> {
+    let step = |step: &oomscope_diagnosis::MarkStep| MarkStep {
+        start: Moment::after(step.start),
+        label: step.label.to_string(),
+    };
+    mark.steps.iter().map(step).collect()
 }
 
 /// The verdict on the recording, as the window's header says it.
@@ -83,6 +120,8 @@ pub struct PictureSpec {
     pub selected: Selected,
     /// The filter.
     pub filter: Option<Filtered>,
+    /// The memory that is marked where there is no filter.
+    pub marked: Option<Marked>,
     /// The arrangement of the segment map, and the part of it that is shown.
     pub map: MapLook,
     /// The arrangement of the segment timeline. `None` shows as many rows as fit, the largest first.
@@ -165,12 +204,25 @@ impl PictureSpec {
         self.filter().is_none_or(|filter| filter.matches.contains(id))
     }
 
-    /// The filter for [`oomscope_draw`]. `contains` is [`Self::contains`], which the result borrows.
+    /// What is marked, where no filter says what to show.
+    pub(super) fn mark(&self) -> Option<oomscope_draw::Mark<'_>> {
+        let marked = self.marked.as_ref().filter(|_| self.kind.is_filtered() && self.filter.is_none())?;
+        let Marked { label, allocations, steps, moment } = marked;
+        Some(oomscope_draw::Mark { allocations, label, moment: *moment, steps })
+    }
+
+    /// Whether an allocation does not fade.
+    pub(super) fn stresses(&self, id: AllocId) -> bool {
+        self.contains(id) && self.mark().is_none_or(|mark| mark.allocations.contains(id))
+    }
+
+    /// What fades, for [`oomscope_draw`]. `contains` is [`Self::stresses`], which the result borrows.
     pub(super) fn block_filter<'a>(
         &self,
         contains: &'a (dyn Fn(AllocId) -> bool + Sync),
     ) -> Option<BlockFilter<'a>> {
-        self.filter().map(|filter| BlockFilter { contains, hides_rest: filter.hides_rest })
+        let hides_rest = self.filter().map(|filter| filter.hides_rest);
+        hides_rest.or(self.mark().map(|_| false)).map(|hides_rest| BlockFilter { contains, hides_rest })
     }
 
     /// Iterations and phases, and annotations below them.

@@ -67,6 +67,7 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
         figure: &figure,
         zoom: tree.find(spec.stacks.zoom.iter().copied()),
         selected: stack.and_then(|stack| tree.leaf_of(stack)),
+        outlined: &outlined(spec, timeline, tree),
         found: found.as_deref(),
         sites: sites.as_ref(),
     };
@@ -79,6 +80,15 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
         format!("Search: {search} · {weight} in {}", frames(found))
     }));
     picture.paint(sheet, &page)
+}
+
+/// The nodes at which the stacks of marked memory end.
+fn outlined(spec: &PictureSpec, timeline: &Timeline, tree: &CallTree) -> Vec<NodeIx> {
+    let marked = spec.mark().into_iter().flat_map(|mark| mark.allocations.iter());
+    let mut nodes: Vec<NodeIx> = marked.filter_map(|id| tree.leaf_of(timeline.stack(id))).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
 }
 
 fn frames(found: &[bool]) -> String {

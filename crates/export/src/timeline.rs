@@ -9,7 +9,7 @@ use oomscope_model::Timeline;
 
 /// Live allocations; private pools as envelopes around theirs.
 pub(super) fn allocations(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
-    let contains = |id| spec.contains(id);
+    let contains = |id| spec.stresses(id);
     let blocks = Blocks { timeline, coloring: &spec.coloring, filter: spec.block_filter(&contains) };
     let by_stack = spec.coloring.by() == ColorBy::Stack;
     let mut legend = timeline_legend(timeline, &spec.view, sheet.palette, by_stack);
@@ -47,6 +47,7 @@ fn paint(
         cursor: spec.cursor(),
         selected: spec.selected,
         future: &spec.future,
+        mark: spec.mark(),
         sites: Some(&spec.sites(timeline)),
     };
     picture.paint(sheet, &spec.page(timeline, legend))

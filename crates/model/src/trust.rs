@@ -2,9 +2,10 @@
 //! asks here.
 
 use super::{Anomalies, Anomaly};
+use serde::{Deserialize, Serialize};
 
 /// Why a figure is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Why {
     /// Memory was reserved before the first event: what happened until then is not recorded.
     StartsLate,
@@ -30,7 +31,7 @@ impl Why {
 }
 
 /// How far a figure can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trust {
     /// It follows from the file.
     Known,

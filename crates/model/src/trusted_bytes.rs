@@ -1,11 +1,12 @@
 //! Figures of a recording that say how far they can be trusted.
 
 use super::{Bytes, Moment, Timeline, Trust};
+use serde::{Deserialize, Serialize};
 
 /// An amount as a recording has it, with how far it can be trusted.
 ///
 /// It is no number and has no text of its own: what cannot be known can be neither added to something nor printed by accident.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustedBytes {
     /// What the recording has, known or not: for documents that state the trust beside it, and for curves.
     pub recorded: Bytes,
@@ -22,6 +23,11 @@ impl TrustedBytes {
     /// The amount if it follows from the file.
     pub fn known(self) -> Option<Bytes> {
         self.trust.is_known().then_some(self.recorded)
+    }
+
+    /// What the amount is at least, unless the file does not tell.
+    pub fn at_least(self) -> Option<Bytes> {
+        (!matches!(self.trust, Trust::Unknown(_))).then_some(self.recorded)
     }
 
     /// The amount in words, as far as it is known: `1.80 GiB`, `at least 1.80 GiB` or `not known`.
@@ -82,6 +88,8 @@ mod tests {
         assert_eq!(written(Trust::AtLeast(Why::StartsLate)), "at least 7");
         assert_eq!(written(Trust::Unknown(Why::Contradicts)), "not known");
         assert_eq!(TrustedBytes::new(Bytes(7), Trust::Known).known(), Some(Bytes(7)));
-        assert_eq!(TrustedBytes::new(Bytes(7), Trust::AtLeast(Why::Damaged)).known(), None);
+        let damaged = TrustedBytes::new(Bytes(7), Trust::AtLeast(Why::Damaged));
+        assert_eq!((damaged.known(), damaged.at_least()), (None, Some(Bytes(7))));
+        assert_eq!(TrustedBytes::new(Bytes(7), Trust::Unknown(Why::Contradicts)).at_least(), None);
     }
 }

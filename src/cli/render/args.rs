@@ -64,6 +64,9 @@ pub(in crate::cli) struct RenderArgs {
     /// Stack only what matches, instead of fading the rest
     #[arg(long, requires = "filter")]
     pub(super) only: bool,
+    /// Do not mark the memory that the verdict is about, which fades the rest; --filter does not, either
+    #[arg(long)]
+    pub(super) plain: bool,
     /// What the flame graph weighs
     #[arg(long, value_enum, default_value_t = Weigh::Live)]
     pub(super) weigh: Weigh,

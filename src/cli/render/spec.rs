@@ -9,7 +9,7 @@ use oomscope_diagnosis::{DiagnosisRequest, diagnose_workload};
 use oomscope_draw::picture::{self, view_of};
 use oomscope_draw::segment_map::MapLook;
 use oomscope_draw::{Axis, BandColors, Coloring, Future};
-use oomscope_export::{Filtered, PictureKind, PictureSpec, PictureVerdict, StacksView};
+use oomscope_export::{Filtered, Marked, PictureKind, PictureSpec, PictureVerdict, StacksView};
 use oomscope_model::{Moment, Recording, Timeline};
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::predict_all_while;
@@ -29,7 +29,7 @@ pub(super) fn spec(
     let range = range.transpose().map_err(|lacking| missing(recording.file, lacking))?;
     refuse_useless_filter(args, recording)?;
     let attribution = recording.attribution(device);
-    let (verdict, future) = verdict(args, device, &attribution);
+    let Told { verdict, marked, future } = told(args, device, &attribution);
     let attribution = needs_attribution(args).then_some(attribution);
     Ok(PictureSpec {
         recording: device.clone(),
@@ -39,6 +39,7 @@ pub(super) fn spec(
         coloring: Arc::new(coloring(args, device, attribution.clone())),
         filter: filtered(args, selected, attribution.as_deref()),
         attribution,
+        marked: marked.filter(|_| !args.plain),
         verdict,
         redacts: false,
         moment,
@@ -83,17 +84,23 @@ fn refuse_useless_filter(args: &RenderArgs, recording: &Opened<'_>) -> Result<()
     ))
 }
 
-/// The verdict on the whole recording, which the caption states whatever moment is shown, and what is projected behind it.
-fn verdict(
-    args: &RenderArgs,
-    recording: &Recording,
-    attribution: &Attribution,
-) -> (Option<PictureVerdict>, Future) {
+/// What is told of the whole recording, whatever moment is shown.
+#[derive(Default)]
+struct Told {
+    /// The verdict, which the caption states.
+    verdict: Option<PictureVerdict>,
+    /// The memory that it is about.
+    marked: Option<Marked>,
+    /// What is projected behind the recording.
+    future: Future,
+}
+
+fn told(args: &RenderArgs, recording: &Recording, attribution: &Attribution) -> Told {
     let request = DiagnosisRequest { at: None, device_memory: args.capacity.bytes, message: None };
     let workload = Workload::of(Run { recording, attribution });
     let found = diagnose_workload(&workload, request).ok();
-    let Some(verdict) = found.as_ref().and_then(|found| found.verdict()) else {
-        return (None, Future::default());
+    let Some((found, verdict)) = found.as_ref().and_then(|found| Some((found, found.verdict()?))) else {
+        return Told::default();
     };
     let mut future = Future::default();
     let fix = fix_of(verdict, || {
@@ -102,7 +109,7 @@ fn verdict(
         predictions
     });
     let text = PictureVerdict::new(verdict.title.to_string(), answer(verdict).as_ref(), fix.as_ref());
-    (Some(text), future)
+    Told { verdict: Some(text), marked: Marked::of(verdict, recording, found.at.moment), future }
 }
 
 fn needs_attribution(args: &RenderArgs) -> bool {

@@ -38,7 +38,7 @@ impl Matches {
     }
 
     /// Some of `allocations` ids.
-    pub(super) fn from_ids(allocations: usize, ids: impl Iterator<Item = AllocId>) -> Self {
+    pub fn from_ids(allocations: usize, ids: impl Iterator<Item = AllocId>) -> Self {
         let mut words = vec![0; allocations.div_ceil(WORD)];
         for id in ids {
             words[id.index() / WORD] |= 1 << (id.index() % WORD);

@@ -1,13 +1,14 @@
 //! The diagnosis of a device, found in the background.
 
 use super::attributing::AttributionCell;
+use super::outline::Outline;
 use crate::work::background::Background;
 use crate::work::worker::{Task, WorkMode};
 use eframe::egui;
 use oomscope_diagnosis::{
     Advice, CodeSites, Diagnosis, DiagnosisRequest, Finding, FindingId, Role, Severity, diagnose,
 };
-use oomscope_model::{Bytes, Moment, Recording, StackId};
+use oomscope_model::{Bytes, Moment, Recording, StackId, Timeline};
 use oomscope_report::{Answer, answer};
 use std::sync::Arc;
 
@@ -82,10 +83,12 @@ pub(crate) struct Verdict {
     pub(crate) stack: Option<StackId>,
     /// The moment that it is about.
     pub(crate) moment: Moment,
+    /// The memory that it is about, as pictures mark it.
+    pub(crate) marked: Option<Arc<Outline>>,
 }
 
 impl Verdict {
-    fn of(report: &DeviceReport) -> Option<Self> {
+    fn of(report: &DeviceReport, timeline: &Timeline) -> Option<Self> {
         let finding = report.diagnosis.verdict()?;
         let answer = answer(finding);
         let site = answer.as_ref().and_then(|answer| answer.site);
@@ -95,6 +98,10 @@ impl Verdict {
             severity: finding.severity,
             title: finding.title.to_string(),
             stack: site.and_then(|site| stacks?.get(site).copied().flatten()),
+            marked: finding
+                .mark
+                .as_ref()
+                .map(|_| Arc::new(Outline::of(finding, timeline, report.diagnosis.at.moment))),
             answer,
             advice: finding.advice.first().cloned(),
             moment: report.diagnosis.at.moment,
@@ -116,7 +123,7 @@ impl Diagnosing {
         if let (None, Some(Ok(report))) = (request.at, &self.report)
             && self.verdict.is_none()
         {
-            self.verdict = Verdict::of(report);
+            self.verdict = Verdict::of(report, &self.task.recording);
         }
     }
 

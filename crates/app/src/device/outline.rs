@@ -1,7 +1,10 @@
-//! Memory that a finding is about, outlined wherever it is seen.
+//! Memory that a finding is about, marked wherever it is seen.
 
 use crate::work::by_ptr::ByPtr;
+use oomscope_analysis::filter::Matches;
 use oomscope_diagnosis::{Finding, FindingId};
+use oomscope_draw::{Mark, MarkStep};
+use oomscope_export::mark_steps;
 use oomscope_model::{AllocId, Bytes, Moment, StackId, Timeline};
 use oomscope_units as units;
 use std::sync::Arc;
@@ -15,7 +18,7 @@ pub(crate) struct Outline {
     /// The finding's kind.
     id: FindingId,
     title: String,
-    /// Their number and bytes.
+    /// What they are, in a few words; else their number and bytes.
     pub(crate) label: String,
     /// The moment that the finding is about.
     pub(crate) moment: Moment,
@@ -23,6 +26,10 @@ pub(crate) struct Outline {
     pub(crate) is_filter: bool,
     /// In the order of their ids.
     allocations: ByPtr<[AllocId]>,
+    /// The same as a set.
+    matches: ByPtr<Matches>,
+    /// The parts of them that came one after another.
+    steps: Arc<[MarkStep]>,
     /// Their stacks, in the order of ids.
     stacks: Arc<[StackId]>,
 }
@@ -32,15 +39,22 @@ impl Outline {
     pub(crate) fn of(finding: &Finding, timeline: &Timeline, moment: Moment) -> Self {
         let mut allocations = finding.evidence.about.clone();
         allocations.sort_unstable();
-        let bytes = allocations.iter().map(|&id| timeline.size(id)).sum::<Bytes>();
-        let label = format!("{} in {}", units::bytes(bytes), units::counted(allocations.len(), "block"));
+        let sum = || {
+            let bytes = allocations.iter().map(|&id| timeline.size(id)).sum::<Bytes>();
+            format!("{} in {}", units::bytes(bytes), units::counted(allocations.len(), "block"))
+        };
+        let mark = finding.mark.as_ref();
+        let label = mark.map_or_else(sum, |mark| units::printable(mark.label.text()));
+        let steps = mark.map(mark_steps).unwrap_or_default();
         let title = finding.title.text().to_owned();
         let mut stacks: Vec<StackId> = allocations.iter().map(|&id| timeline.stack(id)).collect();
         stacks.sort_unstable();
         stacks.dedup();
         stacks.truncate(MAX_STACKS);
+        let matches = Matches::from_ids(timeline.lifetimes.len(), allocations.iter().copied());
         let (allocations, stacks) = (ByPtr(allocations.into()), stacks.into());
-        Self { id: finding.id, title, label, moment, is_filter: true, allocations, stacks }
+        let matches = ByPtr(Arc::new(matches));
+        Self { id: finding.id, title, label, moment, is_filter: false, allocations, matches, steps, stacks }
     }
 
     /// True if these are the allocations of a finding.
@@ -62,9 +76,19 @@ impl Outline {
         lives.reduce(|(from, to), (start, end)| (from.min(start), to.max(end)))
     }
 
-    /// True if an allocation is among them.
-    pub(crate) fn contains(&self, id: AllocId) -> bool {
-        self.allocations.binary_search(&id).is_ok()
+    /// All of them, as a set.
+    pub(crate) fn matches(&self) -> &ByPtr<Matches> {
+        &self.matches
+    }
+
+    /// The parts of them that came one after another, in that order.
+    pub(crate) fn steps(&self) -> &Arc<[MarkStep]> {
+        &self.steps
+    }
+
+    /// How pictures mark them.
+    pub(crate) fn mark(&self) -> Mark<'_> {
+        Mark { allocations: &self.matches, label: &self.label, moment: self.moment, steps: &self.steps }
     }
 
     /// Their stacks, in the order of ids.

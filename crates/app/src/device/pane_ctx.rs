@@ -1,7 +1,10 @@
 //! The context that a pane is given besides its own state.
 
+use super::filtering::FilterMode;
 use super::{Derived, Standpoint};
 use crate::notebook::Notebook;
+use crate::work::by_ptr::ByPtr;
+use oomscope_analysis::filter::Matches;
 use oomscope_draw::{Coloring, Palette};
 use oomscope_model::Recording;
 use std::sync::Arc;
@@ -28,6 +31,11 @@ impl PaneCtx<'_> {
     /// Colours of allocations in a theme.
     pub(crate) fn coloring(&self, palette: &Palette) -> Arc<Coloring> {
         self.derived.coloring(self.at.color_by, palette)
+    }
+
+    /// What pictures fade or leave out.
+    pub(crate) fn shade(&self) -> Option<(ByPtr<Matches>, FilterMode)> {
+        self.at.shade(self.derived.matches())
     }
 
     /// Show a message in the status bar.

@@ -3,7 +3,8 @@
 use super::filtering::FilterMode;
 use super::history::{History, NavState, Selection};
 use super::outline::Outline;
-use oomscope_analysis::filter::quoted;
+use crate::work::by_ptr::ByPtr;
+use oomscope_analysis::filter::{Matches, quoted};
 use oomscope_analysis::{At, MomentRange, site_label};
 use oomscope_diagnosis::Finding;
 use oomscope_draw::{Axis, ColorBy, Future, View};
@@ -47,6 +48,10 @@ pub(crate) struct Standpoint {
     selection: Selection,
     range: Option<MomentRange>,
     outlined: Option<Outline>,
+    /// The memory that the verdict on the recording is about, once that is known.
+    verdict: Option<Arc<Outline>>,
+    /// Pictures mark that, and fade the rest.
+    pub(crate) marks_verdict: bool,
     history: History,
     /// The filter as it is written.
     pub(crate) query: String,
@@ -75,6 +80,8 @@ impl Standpoint {
             selection: Selection::None,
             range: None,
             outlined: None,
+            verdict: None,
+            marks_verdict: true,
             history: History::default(),
             query: String::new(),
             filter_mode: FilterMode::default(),
@@ -110,6 +117,35 @@ impl Standpoint {
         }
     }
 
+    /// Let pictures mark the memory that the verdict is about.
+    pub(crate) fn mark_verdict(&mut self, verdict: Option<&Arc<Outline>>) {
+        if self.verdict.is_none() {
+            self.verdict = verdict.cloned();
+        }
+    }
+
+    /// The memory that the verdict is about, if there is something to mark.
+    pub(crate) fn verdict(&self) -> Option<&Outline> {
+        self.verdict.as_deref()
+    }
+
+    /// The memory that pictures mark: that of the finding that the user has chosen, else of the verdict.
+    pub(crate) fn marked(&self) -> Option<&Outline> {
+        self.outlined.as_ref().or(self.faded_to())
+    }
+
+    /// The memory of the verdict, where pictures fade the rest.
+    fn faded_to(&self) -> Option<&Outline> {
+        self.verdict().filter(|_| self.marks_verdict && self.outlined.is_none())
+    }
+
+    /// What pictures fade or leave out, where a filter found something or not: what it does not let through, else what the verdict
+    /// is not about.
+    pub(crate) fn shade(&self, found: Option<&ByPtr<Matches>>) -> Option<(ByPtr<Matches>, FilterMode)> {
+        let of_filter = found.map(|found| (found.clone(), self.filter_mode));
+        of_filter.or_else(|| Some((self.faded_to()?.matches().clone(), FilterMode::Dim)))
+    }
+
     /// The memory of a finding that is outlined, if any is.
     pub(crate) fn outlined(&self) -> Option<&Outline> {
         self.outlined.as_ref()
@@ -122,7 +158,8 @@ impl Standpoint {
         if self.outlined.take().is_some_and(|outline| outline.is_of(finding)) {
             return;
         }
-        let outline = Outline::of(finding, &self.recording, moment);
+        let mut outline = Outline::of(finding, &self.recording, moment);
+        outline.is_filter = true;
         if let Some((from, to)) = outline.lifetime(&self.recording) {
             self.view = self.view_of(from, to);
         }

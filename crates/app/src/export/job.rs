@@ -15,7 +15,9 @@ use oomscope_draw::Future;
 use oomscope_draw::picture::Selected;
 use oomscope_export::save;
 use oomscope_export::save::{Existing, NewFile, SaveError};
-use oomscope_export::{Filtered, PageSubject, PictureKind, PictureSpec, PictureVerdict, report_parts};
+use oomscope_export::{
+    Filtered, Marked, PageSubject, PictureKind, PictureSpec, PictureVerdict, report_parts,
+};
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::predict_all_while;
 use oomscope_report::notes::Note;
@@ -168,9 +170,10 @@ impl ExportJob {
         enter(watch, "Painting")?;
         let future = remedies.as_ref().map(|all| Future::of(all.projected_bytes())).unwrap_or_default();
         let (future, attribution) = (&future, &attribution);
-        let parts =
-            report_parts(PageSubject { recording, attribution, future, moment, name, redacts: redacted })
-                .map_err(|error| Stopped::because(&error))?;
+        let marked = diagnosis.verdict().and_then(|verdict| Marked::of(verdict, recording, moment));
+        let marked = marked.as_ref();
+        let subject = PageSubject { recording, attribution, future, moment, marked, name, redacts: redacted };
+        let parts = report_parts(subject).map_err(|error| Stopped::because(&error))?;
         enter(watch, "Putting the page together")?;
         let modules = module_table(recording, attribution, moment);
         let input = ReportInput {
@@ -261,6 +264,12 @@ fn spec(order: &ExportOrder, input: &Input, device: &OpenDevice, ctx: &egui::Con
             query: filter_text(derived.filtering.answered(), at),
             matches: Arc::clone(&found.matches.0),
             hides_rest: at.filter_mode == FilterMode::Only,
+        }),
+        marked: at.marked().map(|outline| Marked {
+            label: outline.label.clone(),
+            allocations: Arc::clone(&outline.matches().0),
+            steps: Arc::clone(outline.steps()),
+            moment: outline.moment,
         }),
         map: states.segments.exported(),
         rows: states.segment_timeline.exported(),

@@ -135,6 +135,7 @@ pub(crate) fn resume(new: &mut OpenDevice, old: &OpenDevice) {
     new.at.timeline_mode = old.at.timeline_mode;
     new.at.query.clone_from(&old.at.query);
     new.at.filter_mode = old.at.filter_mode;
+    new.at.marks_verdict = old.at.marks_verdict;
     let (old_timeline, new_timeline) = (&old.recording, &new.recording);
     let found = |event: EventIx| same_event(&old_timeline.events, event, &new_timeline.events);
     let Some(cursor) = old.at.cursor.event().and_then(found).map(Moment::after) else { return };

@@ -100,7 +100,7 @@ fn figures_ui(ui: &mut egui::Ui, rect: Rect, row: &SnapshotRow<'_>) {
     ui.scope_builder(UiBuilder::new().max_rect(rect).layout(layout), |ui| {
         ui.spacing_mut().item_spacing.y = 1.0;
         match &row.look {
-            Look::Done(Scan::Found(glance)) => plain(ui, units::bytes(glance.peak_bytes).into()),
+            Look::Done(Scan::Found(glance)) => plain(ui, glance.peak.written(units::bytes).into()),
             _ => plain(ui, " ".into()),
         }
         if let Some(stamp) = row.version {
@@ -179,7 +179,7 @@ fn hint_ui(ui: &mut egui::Ui, row: &SnapshotRow<'_>) {
     if let Look::Done(Scan::Found(glance)) = &row.look {
         ui.label(theme::strong(&glance.title, 13.0));
         let device = glance.device.as_ref().map(|device| format!(" of {device}"));
-        let peak = units::bytes_exact(glance.peak_bytes);
+        let peak = glance.peak.written(units::bytes_exact);
         ui.label(format!("Peak of active memory{}: {peak}", device.unwrap_or_default()));
         ui.label(theme::muted(ui, "The line is active memory over events; red marks failed requests."));
     }

@@ -143,7 +143,7 @@ fn scroll_bar(ui: &mut egui::Ui, zoom: &mut MapZoom, layout: &MapLayout, rect: R
 
 /// Outline the blocks that a finding is about, as far as they are there.
 fn outline_ui(map: &SegmentMapCanvas<'_>, ctx: &PaneCtx<'_>, answer: &MomentMap) {
-    let Some(outline) = ctx.at.outlined() else { return };
+    let Some(outline) = ctx.at.marked() else { return };
     for &id in outline.allocations().iter().take(MAX_OUTLINED) {
         if let Some((row, part)) = answer.state.find(ctx.recording.addr(id), id) {
             let part = &answer.state.parts[part];

@@ -80,7 +80,7 @@ impl MapRequest {
             zoom,
             surface,
             coloring: ByPtr(ctx.coloring(palette)),
-            matches: ctx.derived.matches().cloned(),
+            matches: ctx.shade().map(|(matches, _)| matches),
             stack: match ctx.at.selection() {
                 Selection::Stack(stack) => Some(stack),
                 _ => None,

@@ -165,7 +165,7 @@ fn request(
         bands: layout.visible(first..last),
         is_dark: palette.is_dark,
         coloring: ByPtr(ctx.coloring(palette)),
-        matches: ctx.derived.matches().cloned(),
+        matches: ctx.shade().map(|(matches, _)| matches),
         stack: match ctx.at.selection() {
             Selection::Stack(stack) => Some(stack),
             _ => None,

@@ -88,7 +88,7 @@ pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
 
 /// The nodes at which the stacks end whose memory a finding is about.
 fn outlined(weighed: &Weighed, at: &Standpoint) -> Vec<NodeIx> {
-    let stacks = at.outlined().map(Outline::stacks).unwrap_or_default();
+    let stacks = at.marked().map(Outline::stacks).unwrap_or_default();
     let mut nodes: Vec<NodeIx> = stacks.iter().filter_map(|&stack| weighed.tree.leaf_of(stack)).collect();
     nodes.sort_unstable();
     nodes.dedup();

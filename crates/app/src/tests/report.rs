@@ -2,7 +2,7 @@
 
 use super::{device, harness, open_path, sample};
 use crate::device::Selection;
-use eframe::egui::{OutputCommand, Role};
+use eframe::egui::{Key, OutputCommand, Role};
 use egui_kittest::kittest::Queryable as _;
 use oomscope_analysis::site_label;
 use oomscope_model::Moment;
@@ -131,7 +131,7 @@ fn the_blocks_of_a_finding_are_outlined_until_they_are_asked_for_again() {
     assert_eq!((ids.len(), shown.at.cursor), (43, outline.moment));
     let live: Vec<_> = shown.recording.lifetimes.live_at(outline.moment).collect();
     assert!(ids.iter().all(|id| live.contains(id)));
-    assert_eq!(outline.label, "604 MiB in 43 blocks");
+    assert_eq!(outline.label, "43 blocks around 2.15 GiB free, index.py:60");
     let found = shown.derived.filtering.found().expect("the rest is filtered out");
     assert!(found.matches.iter().eq(ids.iter().copied()));
     // One step leads back to where it was clicked, with everything in sight.
@@ -153,6 +153,46 @@ fn the_blocks_of_a_finding_are_outlined_until_they_are_asked_for_again() {
     harness.get_by_label("Show these 43 blocks in all views").click_accesskit();
     harness.run_steps(3);
     assert!(device(&mut harness).at.outlined().is_none());
+}
+
+#[test]
+fn pictures_fade_what_the_verdict_is_not_about_until_a_filter_or_the_user_says_otherwise() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("leak_eval_losses.pickle"));
+    let kept = |harness: &mut _| {
+        let shown = device(harness);
+        let marked = shown.at.marked().map(|outline| outline.label.clone());
+        let shade = shown.at.shade(shown.derived.matches()).map(|(matches, _)| matches.count());
+        (marked, shade)
+    };
+    let label = "11.5 GiB kept of train.py:105, 2 calls of the model".to_owned();
+    assert_eq!(kept(&mut harness), (Some(label.clone()), Some(116)));
+    let shown = device(&mut harness);
+    assert_eq!(shown.at.view, shown.at.full, "nothing has moved");
+    assert!(shown.derived.matches().is_none(), "tables and figures are of everything");
+    let steps: Vec<String> =
+        shown.at.marked().expect("a mark").steps().iter().map(|step| step.label.clone()).collect();
+    assert_eq!(steps, ["5.75 GiB, iteration 0", "5.75 GiB, iteration 1"]);
+
+    harness.key_press(Key::V);
+    harness.run_steps(3);
+    assert_eq!(kept(&mut harness), (None, None));
+    harness.get_by_label("Finding").click();
+    harness.run_steps(3);
+    assert_eq!(kept(&mut harness), (Some(label.clone()), Some(116)));
+
+    device(&mut harness).at.filter("size>1GiB".to_owned());
+    harness.run_steps(3);
+    let (marked, shade) = kept(&mut harness);
+    assert_eq!(marked, Some(label), "the bracket stays");
+    assert!(shade.is_some_and(|count| count != 116), "the filter says what fades");
+}
+
+#[test]
+fn where_nothing_failed_nothing_fades() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("annotated.pickle"));
+    assert!(device(&mut harness).at.marked().is_none() && harness.query_by_label("Finding").is_none());
 }
 
 #[test]

@@ -62,7 +62,7 @@ impl HoverTexts<'_> {
         let Some((shown, moment)) = self.shown.zip(under.moment) else { return Default::default() };
         let total = shown.share_total(share, moment, self.recording);
         let ShareTotal { label, count, bytes, largest } = &*total;
-        let left_out = if share.is_faded { ", left out by the filter" } else { "" };
+        let left_out = if share.is_faded { ", faded" } else { "" };
         let what = if under.mode == TimelineMode::Segments { "range" } else { "block" };
         let blocks = units::counted(*count, what);
         let largest = largest.map_or_else(String::new, |(id, size)| {

@@ -135,7 +135,7 @@ fn request(ui: &egui::Ui, rect: Rect, ctx: &PaneCtx<'_>, palette: &Palette) -> T
         is_dark: palette.is_dark,
         mode: ctx.at.timeline_mode,
         coloring: ByPtr(ctx.coloring(palette)),
-        filter: ctx.derived.matches().map(|matches| (matches.clone(), ctx.at.filter_mode)),
+        filter: ctx.shade(),
     }
 }
 
@@ -181,9 +181,9 @@ fn paint(
     }
     let mut labels = MarkLabels::default();
     flags::paint(&canvas, ctx, &mut labels);
-    if let Some((outline, shown)) = at.outlined().zip(pictures.shown()) {
-        let spans = shown.spans_of_finding(outline, derived.filtering.found());
-        canvas.bracket(&shown.picture, &spans, outline.moment, &outline.label, &mut labels);
+    if let Some((outline, shown)) = at.marked().zip(pictures.shown()) {
+        let spans = shown.spans_of_finding(outline, derived.filtering.found(), timeline);
+        canvas.marked(&shown.picture, &outline.mark(), &spans, &mut labels);
     }
     canvas.frame();
     canvas.future(at.future(), &mut labels);

@@ -14,7 +14,7 @@ use crate::work::worker::{Task, WorkMode, Worker};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
 use oomscope_analysis::{PrivatePools, private_pools};
 use oomscope_draw::{
-    BlockFilter, Blocks, Palette, Pixel, PixelSpan, Pooled, SegmentStack, Share, TimelineRaster,
+    BlockFilter, Blocks, MarkedSpan, Palette, PixelSpan, Pooled, SegmentStack, Share, TimelineRaster,
     range_of_band,
 };
 use oomscope_model::{AllocId, Moment, Recording, Timeline};
@@ -32,7 +32,7 @@ pub(crate) struct Shown {
     selected_outline: Memo<AllocId, Rc<[PixelSpan]>>,
     /// The places of the selected stack or segment.
     highlighted: Memo<Selection, Rc<[PixelSpan]>>,
-    outlined: Memo<ByPtr<[AllocId]>, Rc<[PixelSpan]>>,
+    outlined: Memo<ByPtr<[AllocId]>, Rc<[MarkedSpan]>>,
     /// What the hovered share stands for.
     share: Memo<(Share, Moment), Rc<ShareTotal>>,
 }
@@ -116,15 +116,17 @@ impl Shown {
     }
 
     /// The places of the memory that a finding is about, in the picture.
-    pub(crate) fn spans_of_finding(&self, outline: &Outline, found: Option<&Found>) -> Rc<[PixelSpan]> {
-        let is_of_finding = |pixel| match pixel {
-            Pixel::Block(id) => outline.contains(id),
-            // Blocks that are too thin to be seen stand out where everything else fades.
-            Pixel::Share(share) => self.is_filtered_to(outline, found) && !share.is_faded,
-            Pixel::Empty => false,
-        };
+    pub(crate) fn spans_of_finding(
+        &self,
+        outline: &Outline,
+        found: Option<&Found>,
+        timeline: &Timeline,
+    ) -> Rc<[MarkedSpan]> {
+        let raster = &self.picture.raster;
         self.outlined.get(outline.allocations().clone(), || match self.mode {
-            TimelineMode::Blocks => self.picture.raster.spans_of_pixels(is_of_finding).into(),
+            TimelineMode::Blocks => {
+                outline.mark().spans(raster, timeline, self.is_filtered_to(outline, found)).into()
+            }
             TimelineMode::Segments => Rc::default(),
         })
     }
@@ -132,7 +134,9 @@ impl Shown {
     /// True if the picture was painted with what was found as its filter, and that is nothing but a finding's memory.
     fn is_filtered_to(&self, outline: &Outline, found: Option<&Found>) -> bool {
         let filter = self.request.filter.as_ref().map(|(matches, _)| matches);
-        found.is_some_and(|found| filter == Some(&found.matches) && found.is_among(outline.allocations()))
+        let is_found =
+            |found: &Found| filter == Some(&found.matches) && found.is_among(outline.allocations());
+        filter == Some(outline.matches()) || found.is_some_and(is_found)
     }
 
     /// The places of everything with the selected stack, or in the selected segment, in the picture.

@@ -12,6 +12,17 @@ pub(crate) fn ui(ui: &mut egui::Ui, at: &mut Standpoint, has_times: bool) {
     if has_times {
         axis_chooser(ui, at);
     }
+    mark_switch(ui, at);
+}
+
+/// The switch that marks the memory of the verdict, where there is such memory.
+fn mark_switch(ui: &mut egui::Ui, at: &mut Standpoint) {
+    let Some(marked) = at.verdict() else { return };
+    let hint = format!("{}\nMark what the verdict is about, and fade the rest (V)", marked.label);
+    let switch = egui::Button::selectable(at.marks_verdict, theme::small("Finding"));
+    if ui.add(switch.frame_when_inactive(true)).on_hover_text(hint).clicked() {
+        at.marks_verdict = !at.marks_verdict;
+    }
 }
 
 fn mode_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {

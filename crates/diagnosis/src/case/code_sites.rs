@@ -156,6 +156,20 @@ impl<'a> CodeSites<'a> {
         Site { file, line, name, bytes, count, role }
     }
 
+    /// The frames that run a line.
+    pub(crate) fn lines_at(&self, site: &Site) -> Vec<FrameKey> {
+        let is_there = |name: &FrameName| {
+            let frame = name.frame.map(|frame| site_frame(self.snapshot, frame));
+            frame.is_some_and(|frame| (frame.line, &frame.file) == (site.line, &site.file))
+        };
+        (0..).zip(self.names.all()).filter(|(_, name)| is_there(name)).map(|(key, _)| FrameKey(key)).collect()
+    }
+
+    /// Whether a stack leads through one of some frames.
+    pub(crate) fn passes(&self, stack: StackId, through: &[FrameKey]) -> bool {
+        self.keys(stack).any(|key| through.contains(&key))
+    }
+
     /// A line as text: `train.py:55 attention`.
     pub fn label(&self, key: FrameKey) -> &str {
         &self.names.get(key).label

@@ -63,11 +63,17 @@ impl Job {
         self.files.iter().flat_map(of).collect()
     }
 
-    /// The rows and the median row by active peak; of an even number, the lower one of the two in the middle. `None`
-    /// without rows.
-    pub fn median(&self) -> Option<JobDevice<'_>> {
+    /// The rows whose active peak is known, at least in part, the lowest first.
+    pub fn by_peak(&self) -> Vec<JobDevice<'_>> {
         let mut rows = self.rows();
+        rows.retain(|row| row.device.peak_active().at_least().is_some());
         rows.sort_by_key(|row| row.device.peak.active_bytes);
+        rows
+    }
+
+    /// The median row by active peak, of those that are known; of an even number, the lower one of the two in the middle.
+    pub fn median(&self) -> Option<JobDevice<'_>> {
+        let rows = self.by_peak();
         rows.get(rows.len().checked_sub(1)? / 2).copied()
     }
 }

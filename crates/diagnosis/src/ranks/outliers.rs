@@ -46,7 +46,7 @@ impl LineChange {
 
 /// The outliers of a job, the farthest first.
 pub fn outliers(job: &Job) -> Vec<Outlier<'_>> {
-    let rows = job.rows();
+    let rows = job.by_peak();
     let Some(median) = job.median().filter(|_| MIN_ROWS <= rows.len()) else { return Vec::new() };
     let peak = |row: &JobDevice<'_>| row.device.peak.active_bytes;
     let distance = |row: &JobDevice<'_>| (peak(row) - peak(&median)).abs();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::Severity;
 use oomscope_analysis::{Phase, Position};
-use oomscope_model::{Bytes, DeviceId, Moment};
+use oomscope_model::{Bytes, DeviceId, Moment, Trust, Why};
 use proptest::prelude::*;
 
 const GIB: i64 = 1 << 30;
@@ -96,6 +96,16 @@ fn a_rank_is_an_outlier_if_it_is_farther_from_the_median_than_others() {
     assert!(outlier_ranks(&[1000, 1000, 1000, 1009]).is_empty());
     assert!(outlier_ranks(&[GIB, 2 * GIB, 3 * GIB, 4 * GIB]).is_empty());
     assert!(outlier_ranks(&[GIB, 9 * GIB]).is_empty());
+}
+
+#[test]
+fn a_peak_that_is_not_known_is_compared_with_none() {
+    let unknown = with(rank(3, &[("a.py:1 f", 9 * GIB)]), |device| {
+        device.trust.peak_in_use = Trust::Unknown(Why::Contradicts);
+    });
+    let job = Job::new((0..3).map(|number| rank(number, &[("a.py:1 f", GIB)])).chain([unknown]).collect());
+    assert_eq!((job.rows().len(), job.by_peak().len()), (4, 3));
+    assert!(outliers(&job).is_empty());
 }
 
 #[test]

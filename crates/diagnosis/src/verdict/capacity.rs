@@ -10,9 +10,10 @@ use crate::inferred::amount;
 use crate::sentence::{Sentence, name, say};
 use crate::words::Words;
 use oomscope_analysis::{Category, CategoryBytes, Phase};
-use oomscope_model::{Bytes, CONF_VARIABLES};
+use oomscope_model::{AllocId, Bytes, CONF_VARIABLES};
 use oomscope_program::share::{MOST, MUCH};
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// The statement: what the memory consists of, and below which line most of it was made.
 pub(super) fn title(case: &Case<'_>, shortage: &Shortage) -> Sentence {
@@ -53,6 +54,21 @@ pub(super) fn site(case: &Case<'_>, shortage: &Shortage) -> Option<Site> {
     }
     let [first, _] = largest(case);
     site_of(case, shortage, first?.category)
+}
+
+/// The blocks of the largest category that were made below the line that the title names, or all of it, and what they are.
+/// None where the title is about one tensor that is extended.
+pub(super) fn blocks(
+    case: &Case<'_>,
+    shortage: &Shortage,
+    site: Option<&Site>,
+) -> Option<(BTreeSet<AllocId>, &'static str)> {
+    let [first, _] = largest(case);
+    let category = first.filter(|_| extension(case, shortage).is_none())?.category;
+    let lines = site.map(|site| case.code.lines_at(site));
+    let is_below = |stack| lines.as_ref().is_none_or(|lines| case.code.passes(stack, lines));
+    let blocks = case.live_of(category).filter(|a| is_below(a.stack)).map(|a| a.id).collect();
+    Some((blocks, words(category)))
 }
 
 fn request(case: &Case<'_>, shortage: &Shortage) -> StackBytes {

@@ -7,6 +7,7 @@ mod failed_request;
 mod fragmentation;
 mod free_piece;
 mod growing_tensors;
+mod mark;
 mod named;
 mod nothing_failed;
 mod out_of_memory;
@@ -71,6 +72,7 @@ fn leaking(case: &Case<'_>, retained: &Retained) -> Finding {
     };
     let mut finding = Finding::new(FindingId::Leak, Severity::Warning, title);
     retained::describe(&mut finding, case, retained);
+    finding.mark = Some(mark::kept(case, retained, finding.evidence.sites.first()));
     finding.evidence.tree = Some(own_tree(&case.code, "Kept", Role::Retained, &retained.stacks));
     finding
 }

@@ -61,9 +61,14 @@ impl<'f> Named<'f> {
 
     /// What is too much, in a title.
     pub(super) fn title(&self) -> Sentence {
-        let count = if self.is_enough_alone { 1 } else { self.findings.len() };
-        let titles = self.findings.iter().take(count).map(|finding| finding.title.clone().in_a_sentence());
+        let titles = self.titled().iter().map(|finding| finding.title.clone().in_a_sentence());
         Sentence::joined(titles, "; ")
+    }
+
+    /// The findings that the title names: the first of those that are enough alone, else all.
+    pub(super) fn titled(&self) -> &[&'f Finding] {
+        let count = if self.is_enough_alone { 1 } else { self.findings.len() };
+        self.findings.get(..count).unwrap_or_default()
     }
 
     /// The line that led to most of it.

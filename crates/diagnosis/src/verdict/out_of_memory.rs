@@ -1,5 +1,6 @@
 //! The verdict about a request that failed.
 
+use super::mark::mark;
 use super::named::Named;
 use super::{
     capacity, failed_attempt, failed_request, fragmentation, free_piece, growing_tensors, outside,
@@ -43,6 +44,7 @@ pub(super) fn out_of_memory(
     let named = named.filter(|named| named.says_more_than(cause));
     let site = places(&mut finding, assessment, shortage, cause, named.as_ref());
     finding.title = title(assessment, shortage, cause, named.as_ref(), site.as_ref());
+    mark(&mut finding, assessment, shortage, cause, named.as_ref(), site.as_ref());
     if shortage.free_bytes().is_none() {
         finding.limit("The recording does not state what the device had left, so its capacity is unknown.");
     }

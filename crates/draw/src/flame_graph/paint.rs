@@ -25,7 +25,7 @@ const MIN_LABEL_PX: f32 = 26.0;
 /// Rectangles have a figure beside the label from this width on, where it takes about a third.
 const MIN_FIGURE_PX: f32 = 190.0;
 
-/// Share of the ground in the colour of frames that a search does not find.
+/// Share of the ground in the colour of frames that a search does not find, or that lead to nothing that is outlined.
 const DIMMED: f32 = 0.75;
 
 /// A flame graph and how to show it.
@@ -49,7 +49,7 @@ pub struct FlamePaint<'a> {
     pub hovered: Option<FlameItem>,
     /// The node that is selected.
     pub selected: Option<NodeIx>,
-    /// Nodes that are outlined besides, in ascending order.
+    /// Nodes that are outlined besides, in ascending order. Without a search, what leads to none of them is dimmed.
     pub outlined: &'a [NodeIx],
     /// True for the frames that a search found, by key; all others are dimmed.
     pub found: Option<&'a [bool]>,
@@ -95,27 +95,38 @@ impl FlamePaint<'_> {
 
     fn fill(&self, rect: &FlameRect) -> Rgb {
         let palette = self.palette;
+        let dims = self.found.is_some() || !self.outlined.is_empty();
         let (color, is_found) = match rect.item {
             FlameItem::Merged { .. } => (palette.merged, false),
             FlameItem::Single(NodeIx::ROOT) => (palette.line, false),
             FlameItem::Single(node) => {
-                let key = self.tree.frame(node);
-                let is_found = self.found.is_some_and(|found| found.get(key.index()) == Some(&true));
+                let key = self.tree.frame(node).index();
+                let is_found = match self.found {
+                    Some(found) => found.get(key) == Some(&true),
+                    None => self.leads_to_outlined(node),
+                };
                 ((self.color)(node), is_found)
             }
         };
         let is_selected = rect.node().is_some() && rect.node() == self.selected;
-        match (is_selected, self.found.is_some() && !is_found) {
+        match (is_selected, dims && !is_found) {
             (true, _) => Palette::lighter(color),
             (false, true) => color.mix(palette.panel, DIMMED),
             (false, false) => color,
         }
     }
 
+    /// Whether an outlined node is this one, or below it.
+    fn leads_to_outlined(&self, node: NodeIx) -> bool {
+        let below = self.tree.subtree(node);
+        let first = self.outlined.partition_point(|outlined| outlined.0 < below.start);
+        self.outlined.get(first).is_some_and(|outlined| outlined.0 < below.end)
+    }
+
     fn label(&self, painter: &Painter, rect: &FlameRect, place: Rect) {
         let Some(node) = rect.node() else { return };
         let fill = self.fill(rect);
-        let is_dimmed = self.found.is_some() && fill != (self.color)(node);
+        let is_dimmed = (self.found.is_some() || !self.outlined.is_empty()) && fill != (self.color)(node);
         let color = if is_dimmed { self.palette.quiet_text_on(fill) } else { Palette::text_on(fill) };
         let mut room = place.width() - 2.0 * LABEL_INSET_PX;
         if MIN_FIGURE_PX <= place.width() {

@@ -3,7 +3,7 @@
 use super::timeline::{inside_axes, mark_legend, marks};
 use super::{LegendEntry, LegendMark, Page, PictureSheet};
 use crate::software::Pixels;
-use crate::{ColumnTotals, Future, Palette, TimelineCanvas, View};
+use crate::{ColumnTotals, Future, MarkLabels, Palette, TimelineCanvas, View};
 use egui::epaint::Mesh;
 use egui::{Color32, Rect, Shape, Stroke, pos2};
 use oomscope_model::{Bytes, Moment, Timeline};
@@ -53,7 +53,7 @@ impl CurvesPicture<'_> {
             // Below the active line, which mostly runs in the same place.
             canvas.steps(view, &totals.allocated, line(palette.allocated, 1.0));
             canvas.steps(view, &totals.active, line(palette.accent, 1.5));
-            marks(&canvas, self.future, self.capacity, self.cursor);
+            marks(&canvas, MarkLabels::default(), self.future, self.capacity, self.cursor);
         })
     }
 }

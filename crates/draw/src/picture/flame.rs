@@ -29,6 +29,8 @@ pub struct FlamePicture<'a> {
     pub zoom: NodeIx,
     /// The node that is outlined.
     pub selected: Option<NodeIx>,
+    /// Nodes that are outlined besides, in ascending order. Without a search, what leads to none of them is dimmed.
+    pub outlined: &'a [NodeIx],
     /// True for the frames that are highlighted, by key; all others are dimmed.
     pub found: Option<&'a [bool]>,
     /// The list of sites beside the graph.
@@ -51,7 +53,7 @@ impl FlamePicture<'_> {
             let view = FlameView { zoom, width_px, max_rows, order: FlameOrder::ByWeight };
             let layout = flame_layout(self.tree, self.weights, &view);
             let paint = FlamePaint {
-                outlined: &[],
+                outlined: self.outlined,
                 layout: &layout,
                 tree: self.tree,
                 names: self.names,

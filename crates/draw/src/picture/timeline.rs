@@ -2,7 +2,7 @@
 
 use super::{LegendEntry, LegendMark, Page, PictureSheet, SiteList};
 use crate::software::Pixels;
-use crate::{Axis, Bands, Future, LANE_PX, MarkLabels, Palette, TimelineCanvas, TimelineRaster, View};
+use crate::{Axis, Bands, Future, LANE_PX, Mark, MarkLabels, Palette, TimelineCanvas, TimelineRaster, View};
 use egui::emath::GuiRounding as _;
 use egui::{ColorImage, Rect, TextureHandle, TextureOptions, Ui, pos2};
 use oomscope_analysis::Lanes;
@@ -40,6 +40,8 @@ pub struct TimelinePicture<'a, B> {
     pub selected: Selected,
     /// What is projected behind it.
     pub future: &'a Future,
+    /// The memory that is marked; then `bands` fade the rest.
+    pub mark: Option<Mark<'a>>,
     /// The list of sites beside the timeline.
     pub sites: Option<&'a SiteList>,
 }
@@ -182,7 +184,12 @@ impl<B: Bands> TimelinePicture<'_, B> {
             }
         }
         canvas.totals(picture);
-        marks(&canvas, self.future, self.capacity, self.cursor);
+        let mut labels = MarkLabels::default();
+        if let Some(mark) = &self.mark {
+            let spans = mark.spans(&picture.raster, timeline, true);
+            canvas.marked(picture, mark, &spans, &mut labels);
+        }
+        marks(&canvas, labels, self.future, self.capacity, self.cursor);
         canvas.lanes(self.recording.snapshot(), self.lanes, places.lanes);
     }
 }
@@ -194,15 +201,15 @@ pub(super) fn inside_axes(rect: Rect, sheet: &PictureSheet<'_>) -> Rect {
         .round_to_pixels(sheet.scale)
 }
 
-/// Paint the frame, what is projected, OOMs, the peak, the capacity, snapshots and the cursor.
+/// Paint the labels of what is marked, the frame, what is projected, OOMs, the peak, the capacity, snapshots and the cursor.
 pub(super) fn marks(
     canvas: &TimelineCanvas<'_>,
+    mut labels: MarkLabels,
     future: &Future,
     capacity: Option<Bytes>,
     cursor: Option<Moment>,
 ) {
     canvas.frame();
-    let mut labels = MarkLabels::default();
     canvas.future(future, &mut labels);
     canvas.ooms(&mut labels);
     if !canvas.timeline.events.is_empty() {

@@ -1,9 +1,11 @@
-//! The mark of memory that a finding is about: its blocks, and how much of a moment's memory they are.
+//! The mark of memory that a finding is about: its blocks, the steps in which it came, and how much of a moment's memory it is.
 
 use super::marks::MarkLabels;
+use super::stacked::{Pixel, Raster};
 use super::{PixelSpan, TimelineCanvas, TimelineRaster};
 use egui::{Color32, Shape, Stroke, pos2};
-use oomscope_model::Moment;
+use oomscope_analysis::filter::Matches;
+use oomscope_model::{Moment, Timeline};
 
 /// Width of the ends of the bracket, in points.
 const END_PX: f32 = 6.0;
@@ -11,9 +13,81 @@ const END_PX: f32 = 6.0;
 /// Distance of the bracket from its moment, in points.
 const GAP_PX: f32 = 4.0;
 
+/// Memory that a picture marks, while the rest fades.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark<'a> {
+    /// The allocations.
+    pub allocations: &'a Matches,
+    /// What they are, in a few words.
+    pub label: &'a str,
+    /// The moment that they are about.
+    pub moment: Moment,
+    /// The parts of them that came one after another, in that order.
+    pub steps: &'a [MarkStep],
+}
+
+/// A part of marked memory: what was allocated from a moment on, until the next part begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarkStep {
+    /// The moment.
+    pub start: Moment,
+    /// How much it is, and where it came from.
+    pub label: String,
+}
+
+/// A place of marked memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MarkedSpan {
+    /// The place in the picture.
+    pub span: PixelSpan,
+    /// The step that it is of, by its index.
+    pub step: Option<usize>,
+}
+
+impl Mark<'_> {
+    /// The places of the memory in a picture. Where that fades the rest, what does not fade of blocks that are too thin to be seen
+    /// is of it.
+    pub fn spans(&self, raster: &Raster, timeline: &Timeline, fades_rest: bool) -> Vec<MarkedSpan> {
+        let step = |start: Moment| {
+            let next = self.steps.partition_point(|step| step.start <= start);
+            next.checked_sub(1)
+        };
+        let kind = |pixel| match pixel {
+            Pixel::Block(id) => self.allocations.contains(id).then(|| step(timeline.lifetimes.start(id))),
+            Pixel::Share(share) => (fades_rest && !share.is_faded).then_some(None),
+            Pixel::Empty => None,
+        };
+        raster.spans_by(kind).into_iter().map(|(step, span)| MarkedSpan { span, step }).collect()
+    }
+}
+
 impl TimelineCanvas<'_> {
-    /// Paint some spans of a picture as one thing, and a bracket beside the moment that they are about, with a label.
-    pub fn bracket(
+    /// Paint the places of marked memory in a picture: every other step lighter, with labels where there is room, and a bracket
+    /// beside the moment that the memory is about.
+    pub fn marked(
+        &self,
+        picture: &TimelineRaster,
+        mark: &Mark<'_>,
+        spans: &[MarkedSpan],
+        labels: &mut MarkLabels,
+    ) {
+        if picture.view.axis != self.view.axis {
+            return;
+        }
+        let is_lighter = |step: Option<usize>| step.is_none_or(|step| !step.is_multiple_of(2));
+        let lighter: Vec<PixelSpan> =
+            spans.iter().filter(|marked| is_lighter(marked.step)).map(|marked| marked.span).collect();
+        self.lighten(picture, &lighter);
+        let all: Vec<PixelSpan> = spans.iter().map(|marked| marked.span).collect();
+        self.edges(picture, &all);
+        self.bracket(picture, &all, mark.moment, mark.label, labels);
+        if 1 < mark.steps.len() {
+            self.step_labels(picture, mark.steps, spans, labels);
+        }
+    }
+
+    /// A bracket beside a moment around what spans have of it, with a label.
+    fn bracket(
         &self,
         picture: &TimelineRaster,
         spans: &[PixelSpan],
@@ -21,10 +95,6 @@ impl TimelineCanvas<'_> {
         text: &str,
         labels: &mut MarkLabels,
     ) {
-        self.highlight(picture, spans);
-        if picture.view.axis != self.view.axis {
-            return;
-        }
         let x = self.x_middle(moment).round();
         let at_moment = spans.iter().map(|span| self.place(picture, span));
         // A span has the width of a column, in which the moment may not be the one that is drawn.
@@ -42,5 +112,22 @@ impl TimelineCanvas<'_> {
         let points = points.map(|(x, y)| pos2(x, y.clamp(self.rect.top(), self.rect.bottom())));
         self.inside().add(Shape::line(points.to_vec(), Stroke::new(2.0, color)));
         self.label_at(pos2(line, range.center()), text, color, labels);
+    }
+
+    /// The name of each step, in the widest of its places that has room.
+    fn step_labels(
+        &self,
+        picture: &TimelineRaster,
+        steps: &[MarkStep],
+        spans: &[MarkedSpan],
+        labels: &mut MarkLabels,
+    ) {
+        for (at, step) in steps.iter().enumerate() {
+            let places = spans.iter().filter(|marked| marked.step == Some(at));
+            let places = places.map(|marked| self.place(picture, &marked.span).intersect(self.rect));
+            if let Some(place) = places.max_by(|a, b| a.width().total_cmp(&b.width())) {
+                self.label_inside(place, &step.label, labels);
+            }
+        }
     }
 }

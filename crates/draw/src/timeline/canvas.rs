@@ -153,18 +153,37 @@ impl TimelineCanvas<'_> {
     /// Paint many spans of a picture that are selected together: lighter, and with an edge while there are
     /// few enough to tell apart.
     pub fn highlight(&self, picture: &TimelineRaster, spans: &[PixelSpan]) {
-        /// Above this number of spans, edges would hide the colours.
-        const MAX_EDGED: usize = 400;
+        self.lighten(picture, spans);
+        self.edges(picture, spans);
+    }
+
+    /// Make spans of a picture lighter.
+    pub(super) fn lighten(&self, picture: &TimelineRaster, spans: &[PixelSpan]) {
+        self.inside().add(Shape::mesh(lighter(&self.places(picture, spans))));
+    }
+
+    /// The places of spans that are in sight.
+    fn places(&self, picture: &TimelineRaster, spans: &[PixelSpan]) -> Vec<Rect> {
         if picture.view.axis != self.view.axis {
-            return;
+            return Vec::new();
         }
         let places = spans.iter().map(|span| self.place(picture, span));
-        let places: Vec<Rect> = places.filter(|place| place.intersects(self.rect)).collect();
-        let painter = self.inside();
-        painter.add(Shape::mesh(lighter(&places)));
+        places.filter(|place| place.intersects(self.rect)).collect()
+    }
+
+    /// Paint an edge around spans of a picture while there are few enough to tell apart.
+    pub(super) fn edges(&self, picture: &TimelineRaster, spans: &[PixelSpan]) {
+        /// Above this number of spans, edges would hide the colours.
+        const MAX_EDGED: usize = 400;
+        /// In narrower and lower places, in points, edges would be all there is.
+        const MIN_EDGED_PX: f32 = 6.0;
         if spans.len() <= MAX_EDGED {
-            let stroke = Stroke::new(1.0, Color32::from(self.palette.outline));
-            for place in places {
+            let (painter, stroke) = (self.inside(), Stroke::new(1.0, Color32::from(self.palette.outline)));
+            for place in self
+                .places(picture, spans)
+                .into_iter()
+                .filter(|place| MIN_EDGED_PX <= place.width().min(place.height()))
+            {
                 painter.rect_stroke(place, 0.0, stroke, StrokeKind::Inside);
             }
         }

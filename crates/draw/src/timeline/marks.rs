@@ -241,6 +241,16 @@ impl TimelineCanvas<'_> {
         }
     }
 
+    /// A label in the middle of a place, if that has room for it.
+    pub(super) fn label_inside(&self, place: Rect, text: &str, labels: &mut MarkLabels) {
+        let color = Color32::from(self.palette.text);
+        let galley = self.painter.layout_no_wrap(text.to_owned(), axis_font(), color);
+        let label = Rect::from_center_size(place.center(), galley.size() + vec2(10.0, 2.0));
+        if place.contains_rect(label) && labels.is_free(label) {
+            labels.waiting.push((label, galley, color));
+        }
+    }
+
     /// Paint the labels of all marks, above the marks themselves.
     pub fn labels(&self, labels: MarkLabels) {
         for (place, galley, color) in labels.waiting {

@@ -17,6 +17,7 @@ mod timeline_raster;
 pub mod totals;
 
 pub use bands::{Band, BandFill, BandTexture, Bands, BlockFilter, Blocks, Share};
+pub use bracket::{Mark, MarkStep, MarkedSpan};
 pub use canvas::TimelineCanvas;
 pub use future::Future;
 pub use lanes::LANE_PX;

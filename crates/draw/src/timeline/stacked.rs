@@ -111,36 +111,47 @@ impl Raster {
 
     /// The places of all pixels of a kind, shares included. Neighbouring columns with the same rows are one span.
     pub fn spans_of_pixels(&self, mut is_kind: impl FnMut(Pixel) -> bool) -> Vec<PixelSpan> {
+        let spans = self.spans_by(|pixel| is_kind(pixel).then_some(()));
+        spans.into_iter().map(|((), span)| span).collect()
+    }
+
+    /// The places of all pixels of some kinds, shares included, each with its kind. Neighbouring columns with the same rows of a
+    /// kind are one span.
+    pub fn spans_by<K: Copy + PartialEq>(
+        &self,
+        mut kind: impl FnMut(Pixel) -> Option<K>,
+    ) -> Vec<(K, PixelSpan)> {
         let [width, height] = self.size_px;
-        let mut spans: Vec<PixelSpan> = Vec::new();
+        let mut spans: Vec<(K, PixelSpan)> = Vec::new();
         // The spans that end at the column before, from the top.
         let (mut open, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         // The answer for the last id, since neighbouring pixels mostly have the same.
-        let mut known = (NONE, is_kind(Pixel::Empty));
+        let mut known = (NONE, kind(Pixel::Empty));
         for x in 0..width {
-            let mut is_found = |y: usize| {
+            let mut kind_at = |y: usize| {
                 let id = self.ids[y * width + x];
                 if id != known.0 {
-                    known = (id, is_kind(Pixel::of_id(id)));
+                    known = (id, kind(Pixel::of_id(id)));
                 }
                 known.1
             };
             let mut y = 0;
             while y < height {
-                if !is_found(y) {
+                let Some(found) = kind_at(y) else {
                     y += 1;
                     continue;
-                }
+                };
                 let top = y;
-                while y < height && is_found(y) {
+                while y < height && kind_at(y) == Some(found) {
                     y += 1;
                 }
-                if let Some(&at) = open.iter().find(|&&at| spans[at].y == [top, y]) {
-                    spans[at].x[1] = x + 1;
+                let is_same = |&&at: &&usize| spans[at].0 == found && spans[at].1.y == [top, y];
+                if let Some(&at) = open.iter().find(is_same) {
+                    spans[at].1.x[1] = x + 1;
                     next.push(at);
                 } else {
                     next.push(spans.len());
-                    spans.push(PixelSpan { x: [x, x + 1], y: [top, y] });
+                    spans.push((found, PixelSpan { x: [x, x + 1], y: [top, y] }));
                 }
             }
             std::mem::swap(&mut open, &mut next);

@@ -31,11 +31,13 @@ pub fn headline(job: &Job) -> String {
     }
     parts.extend((failed != 0).then(|| format!("{} ran out of memory", units::count(failed as u64))));
     parts.extend((unread != 0).then(|| format!("{} could not be read", units::count(unread as u64))));
-    let peaks = rows.iter().map(|row| row.device.peak.active_bytes);
-    if let (Some(least), Some(most), Some(median)) = (peaks.clone().min(), peaks.max(), job.median()) {
-        let [least, most, median] = [least, most, median.device.peak.active_bytes].map(units::bytes);
+    let peaks = job.by_peak();
+    if let (Some(&least), Some(&most), Some(median)) = (peaks.first(), peaks.last(), job.median()) {
+        let [least, most, median] = [least, most, median].map(peak);
         parts.push(format!("peaks from {least} to {most}, median {median}"));
     }
+    let unknown = rows.len() - peaks.len();
+    parts.extend((unknown != 0).then(|| format!("{} not known", units::counted(unknown, "peak"))));
     parts.join(" · ")
 }
 
@@ -138,6 +140,9 @@ pub fn among(job: &Job, path: &Path) -> Vec<String> {
                     })
                     .collect();
                 sentences.push(format!("{}: {}", outlier_text(outlier), lines.join(", ")));
+            }
+            None if row.device.peak_active().at_least().is_none() => {
+                sentences.push(format!("The peak of {} is not known", row.name()));
             }
             None => sentences.push(format!("{} is no outlier", subject(row))),
         }

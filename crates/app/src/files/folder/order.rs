@@ -48,7 +48,7 @@ impl FolderOrder {
                 let title = glance.map(|glance| glance.title.clone());
                 (Reverse(urgency), title.unwrap_or_default(), Reverse(0))
             }
-            Self::Peak => number(glance.map(|glance| glance.peak_bytes.0)),
+            Self::Peak => number(glance.and_then(|glance| Some(glance.peak.at_least()?.0))),
             Self::Size => number(i64::try_from(entry.stamp.bytes()).ok()),
             Self::Changed => number(entry.stamp.modified_us()),
         }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::files::glances::Glance;
     use oomscope_draw::SparkLine;
-    use oomscope_model::Bytes;
+    use oomscope_model::{Bytes, Trust, TrustedBytes};
     use oomscope_snapshot::load::FileStamp;
     use std::sync::Arc;
 
@@ -88,9 +88,9 @@ mod tests {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
         let stamp = FileStamp::of(&path).expect("it is there");
         let look = glance.map_or(Look::Waiting, |(severity, title, peak_bytes)| {
-            let peak_bytes = Bytes(peak_bytes);
+            let peak = TrustedBytes::new(Bytes(peak_bytes), Trust::Known);
             let (spark, title) = (SparkLine::default(), title.to_owned());
-            Look::Done(Scan::Found(Arc::new(Glance { spark, title, severity, peak_bytes, device: None })))
+            Look::Done(Scan::Found(Arc::new(Glance { spark, title, severity, peak, device: None })))
         });
         (FolderEntry { path: path.with_file_name(name), stamp }, look)
     }

@@ -3,7 +3,7 @@
 use oomscope_analysis::{Attribution, UserRules};
 use oomscope_diagnosis::{DiagnosisRequest, Severity, diagnose};
 use oomscope_draw::SparkLine;
-use oomscope_model::{Bytes, DeviceId, Recording, Snapshot};
+use oomscope_model::{DeviceId, Recording, Snapshot, TrustedBytes};
 use oomscope_report::headline;
 use oomscope_snapshot::load::{Input, LoadError, Progress, load};
 use oomscope_units as units;
@@ -23,7 +23,7 @@ pub(crate) struct Glance {
     pub(crate) title: String,
     pub(crate) severity: Severity,
     /// The active peak.
-    pub(crate) peak_bytes: Bytes,
+    pub(crate) peak: TrustedBytes,
     /// The device, where the file has several.
     #[serde(default)]
     pub(crate) device: Option<String>,
@@ -45,7 +45,7 @@ impl Glance {
             spark: SparkLine::of(recording),
             title: title.to_owned(),
             severity,
-            peak_bytes: recording.active.peak().1,
+            peak: recording.peak_active().1,
             device: (1 < snapshot.timelines.len()).then(|| device_text(recording.device, snapshot)),
         }
     }
@@ -116,7 +116,12 @@ mod tests {
     #[test]
     fn a_recording_without_events_has_one_too() {
         let glance = glance("history_state_only.pickle");
-        assert!(glance.is_sound() && !glance.spark.has_oom() && 0 < glance.peak_bytes, "{glance:?}");
+        assert!(
+            glance.is_sound()
+                && !glance.spark.has_oom()
+                && glance.peak.at_least().is_some_and(|peak| 0 < peak),
+            "{glance:?}"
+        );
     }
 
     #[test]

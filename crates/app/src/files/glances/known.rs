@@ -2,7 +2,7 @@
 
 use super::glance::Glance;
 use oomscope_snapshot::load::FileStamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Recent files that are offered: as many as a menu shows without scrolling.
@@ -18,8 +18,13 @@ struct KnownFile {
     /// The time at which it was opened last, in microseconds since 1970, if it is a recent file.
     #[serde(default)]
     opened_us: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "if_it_fits")]
     seen: Option<Seen>,
+}
+
+/// What an earlier version of the program kept in another form is as if it had not been kept: files are looked at again.
+fn if_it_fits<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Seen>, D::Error> {
+    Ok(Seen::deserialize(serde_json::Value::deserialize(from)?).ok())
 }
 
 /// A version of a file at a glance.
@@ -137,7 +142,7 @@ mod tests {
     use super::*;
     use oomscope_diagnosis::Severity;
     use oomscope_draw::SparkLine;
-    use oomscope_model::Bytes;
+    use oomscope_model::{Bytes, Trust, TrustedBytes};
 
     fn opened(name: &str, at_us: u64) -> Change {
         Change::Opened { path: PathBuf::from(format!("/runs/{name}.pickle")), at_us }
@@ -153,7 +158,7 @@ mod tests {
             spark: SparkLine::default(),
             title: "Out of memory".to_owned(),
             severity: Severity::Critical,
-            peak_bytes: Bytes(7),
+            peak: TrustedBytes::new(Bytes(7), Trust::Known),
             device: None,
         };
         Change::Seen { path: path.to_owned(), stamp, glance }
@@ -199,9 +204,17 @@ mod tests {
     }
 
     #[test]
+    fn glances_of_an_earlier_version_are_made_again() {
+        let text = r#"[{"path": "/a", "opened_us": 5, "seen": {"bytes": 1, "modified_us": 2, "glance": {"title": "x",
+            "spark": {"columns": [], "ooms": []}, "severity": "Info", "peak_bytes": 1}}}]"#;
+        let known: KnownFiles = serde_json::from_str(text).expect("the list itself is as before");
+        assert_eq!((known.recent().len(), known.seen().count()), (1, 0));
+    }
+
+    #[test]
     fn what_strangers_wrote_is_not_shown() {
         let text = r#"[{"path": "/a", "seen": {"bytes": 1, "modified_us": 2, "glance": {"title": "x",
-            "spark": {"columns": [1, 2], "ooms": [9]}, "severity": "Info", "peak_bytes": 1}}}]"#;
+            "spark": {"columns": [1, 2], "ooms": [9]}, "severity": "Info", "peak": {"recorded": 1, "trust": "Known"}}}}]"#;
         let known: KnownFiles = serde_json::from_str(text).expect("it has the right fields");
         assert_eq!(known.seen().count(), 1);
         assert_eq!(known.sound().seen().count(), 0);
