@@ -293,6 +293,8 @@ fn paths_in(tokens: proc_macro2::TokenStream, out: &mut Vec<Mention>) {
                 colons += 1;
                 continue;
             }
+            // `pub(crate)` depends on nothing.
+            TokenTree::Group(_) if path.as_ref().is_some_and(|path| path.is_within("pub")) => path = None,
             TokenTree::Group(group) => {
                 out.extend(path.take());
                 paths_in(group.stream(), out);

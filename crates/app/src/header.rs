@@ -1,9 +1,9 @@
 //! The top of an open file: the verdict, and below it the line of code and the change, or what the peak consists of.
 
 use crate::accessible;
+use crate::device::PaneId;
 use crate::device::diagnosing::Verdict;
 use crate::device::{Derived, Selection, Standpoint};
-use crate::panes::Pane;
 use crate::theme;
 use eframe::egui::{self, Label, Sense};
 use oomscope_diagnosis::Severity;
@@ -20,7 +20,7 @@ pub(super) fn ui(
     derived: &Derived,
     at: &mut Standpoint,
     is_short: bool,
-) -> Option<Pane> {
+) -> Option<PaneId> {
     let palette = theme::palette(ui);
     let mut wanted = None;
     let verdict = derived.verdict();
@@ -36,7 +36,7 @@ pub(super) fn ui(
         let label = ui.add(label).on_hover_text("Show the report");
         accessible::pressable_text(&label, &title);
         if label.on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
-            wanted = Some(Pane::Report);
+            wanted = Some(PaneId::Report);
         }
         if let Some(verdict) = verdict.filter(|_| !is_short) {
             wanted = answer_ui(ui, derived, verdict, at).or(wanted);
@@ -49,7 +49,7 @@ pub(super) fn ui(
 }
 
 /// The line of code that the verdict is about, and what to change; returns the pane that the user wants to see.
-fn answer_ui(ui: &mut egui::Ui, derived: &Derived, verdict: &Verdict, at: &mut Standpoint) -> Option<Pane> {
+fn answer_ui(ui: &mut egui::Ui, derived: &Derived, verdict: &Verdict, at: &mut Standpoint) -> Option<PaneId> {
     let mut wanted = None;
     let remedies = derived.quoted(verdict.id);
     ui.horizontal_wrapped(|ui| {
@@ -60,7 +60,7 @@ fn answer_ui(ui: &mut egui::Ui, derived: &Derived, verdict: &Verdict, at: &mut S
         {
             match verdict.stack {
                 Some(stack) => at.show_at(verdict.moment, Selection::Stack(stack)),
-                None => wanted = Some(Pane::Report),
+                None => wanted = Some(PaneId::Report),
             }
         }
         let fix = verdict.answer.as_ref().and_then(|_| derived.fix(verdict.id, verdict.advice.as_ref()));
@@ -100,11 +100,11 @@ fn copied(verdict: &Verdict, fix: Option<&Fix>) -> String {
 }
 
 /// The way to the simulation of a remedy.
-fn remedy_ui(ui: &mut egui::Ui, remedy: &RemedyText) -> Option<Pane> {
+fn remedy_ui(ui: &mut egui::Ui, remedy: &RemedyText) -> Option<PaneId> {
     let (name, pane) = if remedy.is_setting {
-        ("show in What if", Pane::WhatIf)
+        ("show in What if", PaneId::WhatIf)
     } else {
-        ("show all fixes", Pane::Remedies)
+        ("show all fixes", PaneId::Remedies)
     };
     ui.link(name).on_hover_text("What was simulated").clicked().then_some(pane)
 }

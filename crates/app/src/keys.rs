@@ -1,9 +1,10 @@
 //! The keyboard: one table that gives keys their meaning, is shown as help, and names commands in their search.
 
 use crate::command::Command;
+use crate::device::PaneId;
 use crate::export::ExportChoice;
 use crate::focus;
-use crate::panes::{self, OpenDevice, Pane};
+use crate::panes::{self, OpenDevice};
 use crate::tables::virtual_list;
 use crate::text_size::TextSize;
 use eframe::egui::{self, Event, Key, KeyboardShortcut, ModifierNames, Modifiers};
@@ -30,7 +31,7 @@ pub(super) enum KeyAction {
     /// Brings a pane of the tray to the front, by its place there.
     Tray(usize),
     /// Brings a pane to the front.
-    Pane(Pane),
+    Pane(PaneId),
     /// Shows another property as colours.
     ColorBy(ColorBy),
     /// Shows another device of the file, by its place there.
@@ -148,7 +149,7 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
     key(NONE, Key::A, "move the view left", Device(|d| d.at.pan(-PAN_SHARE))).shared(PAN).also("pan"),
     key(NONE, Key::D, "move the view right", Device(|d| d.at.pan(PAN_SHARE))).shared(PAN).also("pan"),
     key(NONE, Key::Z, "zoom to the lifetime of the selected allocation", Device(zoom_to_selected)),
-    key(NONE, Key::R, "show the marked range", KeyAction::Pane(Pane::Range)).also("statistics brush"),
+    key(NONE, Key::R, "show the marked range", KeyAction::Pane(PaneId::Range)).also("statistics brush"),
     tray(0, Key::Num1),
     tray(1, Key::Num2),
     tray(2, Key::Num3),
@@ -262,7 +263,7 @@ fn mark_verdict(device: &mut OpenDevice) {
 }
 
 fn write_filter(device: &mut OpenDevice) {
-    device.states.filter.wants_focus = true;
+    device.filter.wants_focus = true;
 }
 
 #[cfg(test)]

@@ -193,7 +193,7 @@ fn a_file_opens_on_its_oom_with_the_sites_there() {
     assert_eq!(cursor(&mut harness), Moment(7));
     let verdict = "Out of memory: one request of 16.0 MiB";
     assert!(harness.query_by_label_contains(verdict).is_some());
-    device(&mut harness).wanted_pane = Some(panes::Pane::Details);
+    device(&mut harness).wanted_pane = Some(device::PaneId::Details);
     harness.run_steps(3);
     assert!(harness.query_by_label_contains("train.py:55 attention 10.0 MiB").is_some());
     harness.get_by_label_contains("train.py:55 attention 10.0 MiB").click();

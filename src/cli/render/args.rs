@@ -58,15 +58,8 @@ pub(in crate::cli) struct RenderArgs {
     /// annotation
     #[arg(long, value_name = "A..B|RANGE", value_parser = parse_range)]
     pub(super) range: Option<NamedRange>,
-    /// Show what matches: 'size>100MB attention stream:7 lifetime<10ms -kept', as in the window
-    #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
-    pub(super) filter: Option<Query>,
-    /// Stack only what matches, instead of fading the rest
-    #[arg(long, requires = "filter")]
-    pub(super) only: bool,
-    /// Do not mark the memory that the verdict is about, which fades the rest; --filter does not, either
-    #[arg(long)]
-    pub(super) plain: bool,
+    #[command(flatten)]
+    pub(super) stressed: Stressed,
     /// What the flame graph weighs
     #[arg(long, value_enum, default_value_t = Weigh::Live)]
     pub(super) weigh: Weigh,
@@ -101,6 +94,20 @@ pub(in crate::cli) struct RenderArgs {
     /// output, as PNG
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: PathBuf,
+}
+
+/// What a picture stresses.
+#[derive(Debug, Args)]
+pub(super) struct Stressed {
+    /// Show what matches: 'size>100MB attention stream:7 lifetime<10ms -kept', as in the window
+    #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
+    pub(super) filter: Option<Query>,
+    /// Stack only what matches, instead of fading the rest
+    #[arg(long, requires = "filter")]
+    pub(super) only: bool,
+    /// Do not mark the memory that the verdict is about, which fades the rest; --filter does not, either
+    #[arg(long)]
+    pub(super) plain: bool,
 }
 
 /// `--weigh`. The moment and the range say when.

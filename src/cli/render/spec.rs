@@ -39,7 +39,7 @@ pub(super) fn spec(
         coloring: Arc::new(coloring(args, device, attribution.clone())),
         filter: filtered(args, selected, attribution.as_deref()),
         attribution,
-        marked: marked.filter(|_| !args.plain),
+        marked: marked.filter(|_| !args.stressed.plain),
         verdict,
         redacts: false,
         moment,
@@ -74,7 +74,7 @@ fn moments([first, last]: [u32; 2]) -> [Moment; 2] {
 }
 
 fn refuse_useless_filter(args: &RenderArgs, recording: &Opened<'_>) -> Result<(), Failure> {
-    if args.filter.is_none() || args.view.is_filtered() {
+    if args.stressed.filter.is_none() || args.view.is_filtered() {
         return Ok(());
     }
     let name = VIEWS.iter().find(|view| view.value == args.view).map_or("", |view| view.name);
@@ -113,7 +113,7 @@ fn told(args: &RenderArgs, recording: &Recording, attribution: &Attribution) -> 
 }
 
 fn needs_attribution(args: &RenderArgs) -> bool {
-    let filter = args.filter.as_ref();
+    let filter = args.stressed.filter.as_ref();
     // Pictures over time have lanes of iterations and phases.
     matches!(args.view, PictureKind::Timeline | PictureKind::Reserved)
         || args.color_by.needs_attribution()
@@ -134,12 +134,12 @@ fn filtered(
     &Selected { ref device, moment, .. }: &Selected,
     attribution: Option<&Attribution>,
 ) -> Option<Filtered> {
-    let Query { text, filter } = args.filter.as_ref().filter(|query| !query.filter.is_empty())?;
+    let Query { text, filter } = args.stressed.filter.as_ref().filter(|query| !query.filter.is_empty())?;
     let none = Attribution::default();
     let found = attribution.unwrap_or(&none);
     let prepared = Prepared::with_attribution(filter, device, found);
     let matches = Arc::new(matches(&prepared, device, moment));
-    Some(Filtered { query: text.clone(), matches, hides_rest: args.only })
+    Some(Filtered { query: text.clone(), matches, hides_rest: args.stressed.only })
 }
 
 /// The measure of the flame graph: at the moment, or in the range.

@@ -6,7 +6,7 @@ use super::others::Other;
 use super::sides::{ComparedSide, SideMoment};
 use super::table::{self, Rows};
 use super::{aligning, curves, flame};
-use crate::device::PaneCtx;
+use crate::device::{Pane, PaneCtx};
 use crate::tables::scroll::Reveal;
 use crate::tables::virtual_list::{ListState, VirtualList};
 use crate::theme;
@@ -71,12 +71,6 @@ impl Default for State {
 }
 
 impl State {
-    /// Take over what does not depend on the file.
-    pub(crate) fn keep(&mut self, old: &Self) {
-        (self.moments, self.body) = (old.moments, old.body);
-        self.aligning.keep(&old.aligning);
-    }
-
     /// Let go of recordings whose files are closed: they take memory.
     pub(crate) fn forget_closed(&mut self, open: &[Other]) {
         self.others.clear();
@@ -106,42 +100,48 @@ impl State {
     }
 }
 
-/// Show the pane.
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    let own = state.others.iter().find(|other| other.recording == *ctx.recording).cloned();
-    let Some((own, other)) = own.zip(state.other(ctx.recording).cloned()) else { return };
-    let sides = sides_ui(ui, state, &other, &own);
-    ui.add_space(2.0);
-    let [Some(a), Some(b)] = sides else {
-        ui.label(theme::muted(ui, "One of these recordings has no request that failed."));
-        return;
-    };
-    if a == b {
-        ui.label(theme::muted(ui, HINT));
-        return;
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        let own = self.others.iter().find(|other| other.recording == *ctx.recording).cloned();
+        let Some((own, other)) = own.zip(self.other(ctx.recording).cloned()) else { return };
+        let sides = sides_ui(ui, self, &other, &own);
+        ui.add_space(2.0);
+        let [Some(a), Some(b)] = sides else {
+            ui.label(theme::muted(ui, "One of these recordings has no request that failed."));
+            return;
+        };
+        if a == b {
+            ui.label(theme::muted(ui, HINT));
+            return;
+        }
+        let compared = Some([a.recording.clone(), b.recording.clone()]);
+        if self.compared != compared {
+            // Frames of other files are other ones.
+            (self.stacks, self.flame) = (Background::default(), flame::State::default());
+            self.compared = compared;
+            self.aligning.forget();
+        }
+        let request = CompareRequest { sides: [a, b] };
+        let mode = ctx.derived.work_mode;
+        self.background.ask(&request, ui.ctx(), mode, "compare", || CompareTask);
+        let Some(found) = self.background.latest().cloned() else {
+            ui.label(theme::muted(ui, "Comparing …"));
+            return;
+        };
+        let sentence = ui.add(egui::Label::new(theme::strong(&found.sentence, 13.0)).wrap());
+        sentence.on_hover_text(format!("A: {}\nB: {}", found.sides[0], found.sides[1]));
+        let marked = marked(&other, &own);
+        body_chooser(ui, self, &found, marked);
+        match self.body {
+            Body::Table(by) => table_ui(ui, ctx, self, &found, by),
+            Body::Flame => flame_ui(ui, ctx, self, &request),
+            Body::Curves => curves_ui(ui, ctx, self, &found, &request, marked),
+        }
     }
-    let compared = Some([a.recording.clone(), b.recording.clone()]);
-    if state.compared != compared {
-        // Frames of other files are other ones.
-        (state.stacks, state.flame) = (Background::default(), flame::State::default());
-        state.compared = compared;
-        state.aligning.forget();
-    }
-    let request = CompareRequest { sides: [a, b] };
-    let mode = ctx.derived.work_mode;
-    state.background.ask(&request, ui.ctx(), mode, "compare", || CompareTask);
-    let Some(found) = state.background.latest().cloned() else {
-        ui.label(theme::muted(ui, "Comparing …"));
-        return;
-    };
-    let sentence = ui.add(egui::Label::new(theme::strong(&found.sentence, 13.0)).wrap());
-    sentence.on_hover_text(format!("A: {}\nB: {}", found.sides[0], found.sides[1]));
-    let marked = marked(&other, &own);
-    body_chooser(ui, state, &found, marked);
-    match state.body {
-        Body::Table(by) => table_ui(ui, ctx, state, &found, by),
-        Body::Flame => flame_ui(ui, ctx, state, &request),
-        Body::Curves => curves_ui(ui, ctx, state, &found, &request, marked),
+
+    fn keep(&mut self, old: &Self) {
+        (self.moments, self.body) = (old.moments, old.body);
+        self.aligning.keep(&old.aligning);
     }
 }
 

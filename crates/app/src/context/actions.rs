@@ -3,8 +3,8 @@
 use super::about::About;
 use crate::command::Command;
 use crate::details::stack_view;
-use crate::device::Selection;
-use crate::panes::{OpenDevice, Pane};
+use crate::device::{PaneId, Selection};
+use crate::panes::OpenDevice;
 use crate::pointed::Thing;
 use crate::rules::RuleChange;
 use eframe::egui::Context;
@@ -58,18 +58,20 @@ pub(super) const ACTIONS: &[Action] = &[
     action(MenuPart::Go, "Zoom to lifetime", is_allocation, zoom_to_lifetime),
     action(MenuPart::Go, "Zoom to it", is_range, zoom_to_range),
     action(MenuPart::Go, "Go to this event", is_event, go_to_event),
-    action(MenuPart::Show, "Details", has_details, |about, reach| show(about, reach, Pane::Details)),
-    action(MenuPart::Show, "Segment map", is_memory, |about, reach| show(about, reach, Pane::Segments)),
+    action(MenuPart::Show, "Details", has_details, |about, reach| show(about, reach, PaneId::Details)),
+    action(MenuPart::Show, "Segment map", is_memory, |about, reach| show(about, reach, PaneId::Segments)),
     action(MenuPart::Show, "Segment timeline", is_memory, |about, reach| {
-        show(about, reach, Pane::SegmentTimeline);
+        show(about, reach, PaneId::SegmentTimeline);
     }),
     action(
         MenuPart::Show,
         "Stacks",
         |about| about.stack.is_some(),
-        |about, reach| show(about, reach, Pane::Stacks),
+        |about, reach| show(about, reach, PaneId::Stacks),
     ),
-    action(MenuPart::Show, "Allocations", is_in_lists, |about, reach| show(about, reach, Pane::Allocations)),
+    action(MenuPart::Show, "Allocations", is_in_lists, |about, reach| {
+        show(about, reach, PaneId::Allocations);
+    }),
     action(MenuPart::Show, "Events", has_event, show_events),
     action(MenuPart::Take, "Open in editor", |about| about.line.is_some(), open_in_editor),
     action(MenuPart::Copy, "Line", |about| about.line.is_some(), |about, reach| copy(reach, line(about))),
@@ -175,15 +177,15 @@ fn select_live(about: &About, reach: &mut Reach<'_>, selection: Selection) {
 }
 
 /// Bring a pane forward with the thing selected.
-fn show(about: &About, reach: &mut Reach<'_>, pane: Pane) {
+fn show(about: &About, reach: &mut Reach<'_>, pane: PaneId) {
     let example = about.allocation.map_or(Selection::None, Selection::Allocation);
     let selection = match pane {
-        Pane::Allocations => example,
+        PaneId::Allocations => example,
         _ => about.selection(),
     };
     select_live(about, reach, selection);
     // The details come forward with a selection from elsewhere; here another pane is wanted.
-    reach.device.states.seen = reach.device.at.selection();
+    reach.device.seen = reach.device.at.selection();
     reach.device.wanted_pane = Some(pane);
 }
 
@@ -197,8 +199,8 @@ fn show_events(about: &About, reach: &mut Reach<'_>) {
         let example = about.allocation.map_or(Selection::None, Selection::Allocation);
         let selection = if is_event(about) { about.selection() } else { example };
         reach.device.at.show_at(Moment::after(event), selection);
-        reach.device.states.seen = selection;
-        reach.device.wanted_pane = Some(Pane::Events);
+        reach.device.seen = selection;
+        reach.device.wanted_pane = Some(PaneId::Events);
     }
 }
 
@@ -253,7 +255,7 @@ fn size(about: &About) -> Option<String> {
 fn explain(about: &About, reach: &mut Reach<'_>) {
     if let Some(id) = about.allocation {
         select_live(about, reach, Selection::Allocation(id));
-        reach.device.wanted_pane = Some(Pane::Details);
+        reach.device.wanted_pane = Some(PaneId::Details);
         if about.own_allocation().is_none() {
             let name = about.category.map_or("", |(category, _)| category.label());
             reach.device.notice =

@@ -49,11 +49,6 @@ impl Default for State {
 }
 
 impl State {
-    /// Take over the choices that do not depend on the contents of a file.
-    pub(crate) fn keep(&mut self, old: &Self) {
-        self.shows_internal_frames = old.shows_internal_frames;
-    }
-
     /// The largest contributors to the memory at a moment.
     pub(super) fn contributors(
         &self,

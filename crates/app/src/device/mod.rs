@@ -1,5 +1,5 @@
 //! One device of an open file, as all panes see it: everything derived from the recording, and the place of
-//! the user in it. Knows no pane.
+//! the user in it. Knows of panes no more than their names.
 
 pub(crate) mod attributing;
 pub(crate) mod curves;
@@ -10,6 +10,7 @@ pub(crate) mod filtering;
 pub(crate) mod history;
 pub(crate) mod outline;
 pub(crate) mod pane_ctx;
+pub(crate) mod pane_id;
 pub(crate) mod place;
 mod predicting;
 pub(crate) mod site_labels;
@@ -18,5 +19,6 @@ pub(crate) mod standpoint;
 pub(crate) use derived::Derived;
 pub(crate) use history::Selection;
 pub(crate) use outline::Outline;
-pub(crate) use pane_ctx::PaneCtx;
+pub(crate) use pane_ctx::{Pane, PaneCtx};
+pub(crate) use pane_id::{PaneId, Wish};
 pub(crate) use standpoint::{Standpoint, TimelineMode};

@@ -1,13 +1,28 @@
-//! The context that a pane is given besides its own state.
+//! What a pane is, and what it is given besides its own state.
 
 use super::filtering::FilterMode;
+use super::pane_id::Wish;
 use super::{Derived, Standpoint};
 use crate::notebook::Notebook;
 use crate::work::by_ptr::ByPtr;
+use eframe::egui::Ui;
 use oomscope_analysis::filter::Matches;
 use oomscope_draw::{Coloring, Palette};
 use oomscope_model::Recording;
 use std::sync::Arc;
+
+/// The state of a pane between frames.
+pub(crate) trait Pane {
+    /// Draw it.
+    fn ui(&mut self, ui: &mut Ui, ctx: &mut PaneCtx<'_>);
+
+    /// Take over what does not depend on the contents of the file from the state for another version of it.
+    fn keep(&mut self, _old: &Self)
+    where
+        Self: Sized,
+    {
+    }
+}
 
 /// The things that a pane may read, and the standpoint, which it may change.
 ///
@@ -23,6 +38,8 @@ pub(crate) struct PaneCtx<'a> {
     pub(crate) notebook: &'a Notebook,
     /// The file's name, as its tab says it.
     pub(crate) title: &'a str,
+    /// What the pane asks of the others.
+    pub(crate) wish: &'a mut Option<Wish>,
     /// A message for the status bar.
     pub(crate) notice: &'a mut Option<String>,
 }

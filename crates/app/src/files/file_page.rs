@@ -3,7 +3,7 @@
 use super::devices;
 use super::open_file::OpenFile;
 use crate::command::Command;
-use crate::device::{Derived, Standpoint};
+use crate::device::{Derived, Standpoint, Wish};
 use crate::panes::{Layout, OpenDevice};
 use crate::{filter, header, status_bar, theme, timeline};
 use eframe::egui::{self, CentralPanel, Panel};
@@ -40,13 +40,13 @@ pub(crate) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut Layout) {
     let OpenDevice { recording, derived, at, .. } = device;
     Panel::top("header").resizable(false).frame(theme::panel_frame(ui, 0, 0)).show(ui, |ui| {
         let wanted = header::ui(ui, recording, derived, at, is_low);
-        device.states.wanted = wanted.or(device.states.wanted);
+        device.wish = wanted.map(Wish::Show).or(device.wish);
     });
     Panel::top("tools")
         .exact_size(filter::bar::HEIGHT_PX)
         .resizable(false)
         .frame(theme::panel_frame(ui, 10, 0))
-        .show(ui, |ui| tools_ui(ui, recording, derived, at, &mut device.states.filter));
+        .show(ui, |ui| tools_ui(ui, recording, derived, at, &mut device.filter));
     if !is_low || device.notice.is_some() {
         let status = Panel::bottom("status").exact_size(STATUS_PX).resizable(false);
         status.frame(theme::panel_frame(ui, 12, 2)).show(ui, |ui| {

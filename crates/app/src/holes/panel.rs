@@ -1,7 +1,7 @@
 //! The pane *Holes*: free memory in holes, the largest hole and fragmentation over time, or the totals.
 
 use super::sampling::{HolesTask, moments};
-use crate::device::{PaneCtx, Standpoint};
+use crate::device::{Pane, PaneCtx, Standpoint};
 use crate::timeline::panel::{BOTTOM_PX, LEFT_PX};
 use crate::timeline::{brush, input};
 use crate::work::background::Background;
@@ -50,11 +50,6 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Take over the choice.
-    pub(crate) fn keep(&mut self, old: &Self) {
-        self.shows = old.shows;
-    }
-
     /// The holes that are shown.
     #[cfg(test)]
     pub(crate) fn sampled(&self) -> Option<&Arc<[HolesAt]>> {
@@ -70,31 +65,37 @@ struct Curve {
     is_dashed: bool,
 }
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    state.ask(ui.ctx(), ctx);
-    let palette = theme::palette(ui);
-    ui.horizontal_wrapped(|ui| tools_ui(ui, ctx, state, palette));
-    let all = ui.available_rect_before_wrap();
-    let rect = Rect::from_min_max(
-        egui::pos2(all.left() + LEFT_PX, all.top() + TOP_PX),
-        egui::pos2(all.right(), all.bottom() - BOTTOM_PX),
-    );
-    if rect.height() < MIN_HEIGHT_PX || rect.width() < MIN_HEIGHT_PX {
-        return;
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        self.ask(ui.ctx(), ctx);
+        let palette = theme::palette(ui);
+        ui.horizontal_wrapped(|ui| tools_ui(ui, ctx, self, palette));
+        let all = ui.available_rect_before_wrap();
+        let rect = Rect::from_min_max(
+            egui::pos2(all.left() + LEFT_PX, all.top() + TOP_PX),
+            egui::pos2(all.right(), all.bottom() - BOTTOM_PX),
+        );
+        if rect.height() < MIN_HEIGHT_PX || rect.width() < MIN_HEIGHT_PX {
+            return;
+        }
+        let timeline = ctx.recording.timeline();
+        let (curves, top) = self.curves(timeline, &ctx.at.view, palette);
+        let view = View { y0: 0.0, y1: top, ..ctx.at.view };
+        let canvas = TimelineCanvas { painter: ui.painter(), rect, view: &view, timeline, palette };
+        canvas.grid();
+        canvas.frame();
+        if let Some(range) = ctx.at.range() {
+            brush::paint(&canvas, range);
+        }
+        canvas.cursor(ctx.at.cursor);
+        let response = plot_ui(ui, rect, &view, &curves);
+        accessible::picture(&response, "Holes over time", || ctx.at.words());
+        navigate(ui, &response, timeline, ctx.at);
     }
-    let timeline = ctx.recording.timeline();
-    let (curves, top) = state.curves(timeline, &ctx.at.view, palette);
-    let view = View { y0: 0.0, y1: top, ..ctx.at.view };
-    let canvas = TimelineCanvas { painter: ui.painter(), rect, view: &view, timeline, palette };
-    canvas.grid();
-    canvas.frame();
-    if let Some(range) = ctx.at.range() {
-        brush::paint(&canvas, range);
+
+    fn keep(&mut self, old: &Self) {
+        self.shows = old.shows;
     }
-    canvas.cursor(ctx.at.cursor);
-    let response = plot_ui(ui, rect, &view, &curves);
-    accessible::picture(&response, "Holes over time", || ctx.at.words());
-    navigate(ui, &response, timeline, ctx.at);
 }
 
 /// The choice of lines, and their values at the cursor in the colours of the lines.

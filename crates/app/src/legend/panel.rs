@@ -3,7 +3,7 @@
 use super::state::State;
 use super::{bar, entries};
 use crate::device::figures::Figures;
-use crate::device::{PaneCtx, TimelineMode};
+use crate::device::{Pane, PaneCtx, TimelineMode};
 use crate::swatches::{hollow, swatch};
 use crate::theme;
 use eframe::egui;
@@ -14,8 +14,9 @@ use oomscope_units as units;
 /// Room for the scroll bar, in points.
 const SCROLL_BAR_PX: f32 = 10.0;
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         // The scroll bar floats over the right edge.
         ui.set_max_width(ui.available_width() - SCROLL_BAR_PX);
         ui.spacing_mut().item_spacing.y = 2.0;
@@ -24,7 +25,7 @@ pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
         let place = place(timeline, ctx.at.cursor, &ctx.derived.figures);
         ui.add(egui::Label::new(theme::strong(place, 14.0)).truncate());
         entries::ui(ui, palette, timeline, ctx.at.cursor);
-        let rows = state.rows(ctx, palette);
+        let rows = self.rows(ctx, palette);
         let active = timeline.active_at(ctx.at.cursor);
         let is_filtered = ctx.derived.matches().is_some();
         if is_filtered {
@@ -47,6 +48,7 @@ pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
             ctx.at.toggle_filter(query);
         }
     });
+    }
 }
 
 /// The place of the cursor in words.

@@ -1,7 +1,7 @@
 //! The pane *Notes*: what was written, and where; a click goes there.
 
 use super::state::State;
-use crate::device::{PaneCtx, place};
+use crate::device::{Pane, PaneCtx, place};
 use crate::notebook::Keeping;
 use crate::theme;
 use eframe::egui;
@@ -26,33 +26,35 @@ enum Asked {
     Delete,
 }
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    bar_ui(ui, ctx, state);
-    ui.add_space(2.0);
-    let (notebook, revision) = (ctx.notebook, ctx.notebook.revision());
-    let count = notebook.notes().len();
-    if count == 0 {
-        let text = "No notes yet. N writes one about what is shown: the cursor, the selection, the range and the filter.";
-        ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
-        return;
-    }
-    let mut asked = None;
-    egui::ScrollArea::vertical().auto_shrink(false).show_rows(ui, ROW_PX, count, |ui, rows| {
-        for row in rows {
-            let Some(note) = notebook.notes().get(row).cloned() else { continue };
-            let words = state.words(revision, row, || place_words(ctx.recording.snapshot(), &note.place));
-            ui.push_id(row, |ui| {
-                if let Some(step) = row_ui(ui, &note, &words) {
-                    asked = Some((step, row, note));
-                }
-            });
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        bar_ui(ui, ctx, self);
+        ui.add_space(2.0);
+        let (notebook, revision) = (ctx.notebook, ctx.notebook.revision());
+        let count = notebook.notes().len();
+        if count == 0 {
+            let text = "No notes yet. N writes one about what is shown: the cursor, the selection, the range and the filter.";
+            ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
+            return;
         }
-    });
-    match asked {
-        Some((Asked::Visit, _, note)) => visit(ctx, &note),
-        Some((Asked::Edit, _, note)) => state.edit(&note),
-        Some((Asked::Delete, row, _)) => notebook.remove(row),
-        None => {}
+        let mut asked = None;
+        egui::ScrollArea::vertical().auto_shrink(false).show_rows(ui, ROW_PX, count, |ui, rows| {
+            for row in rows {
+                let Some(note) = notebook.notes().get(row).cloned() else { continue };
+                let words = self.words(revision, row, || place_words(ctx.recording.snapshot(), &note.place));
+                ui.push_id(row, |ui| {
+                    if let Some(step) = row_ui(ui, &note, &words) {
+                        asked = Some((step, row, note));
+                    }
+                });
+            }
+        });
+        match asked {
+            Some((Asked::Visit, _, note)) => visit(ctx, &note),
+            Some((Asked::Edit, _, note)) => self.edit(&note),
+            Some((Asked::Delete, row, _)) => notebook.remove(row),
+            None => {}
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The arrangement of the panes that fits the room there is, until the user makes another.
 
-use super::pane::Pane;
 use super::show::{GAP_PX, TAB_BAR_PX};
 use super::{Home, PANES};
+use crate::device::PaneId;
 use crate::{theme, timeline};
 use eframe::egui::{Id, Vec2};
 use egui_tiles::{Linear, LinearDir, Tabs, TileId, Tiles, Tree};
@@ -59,7 +59,7 @@ pub(super) fn is_tray_closed(room: Vec2) -> bool {
 }
 
 /// All panes at their homes, in room of some size in points.
-pub(super) fn arranged(room: Vec2, is_tray_large: bool) -> Tree<Pane> {
+pub(super) fn arranged(room: Vec2, is_tray_large: bool) -> Tree<PaneId> {
     let mut tiles = Tiles::default();
     let mut insert = |home| -> TileId {
         let panes = PANES.iter().filter(|definition| definition.home == home);
@@ -84,6 +84,6 @@ pub(super) fn arranged(room: Vec2, is_tray_large: bool) -> Tree<Pane> {
 }
 
 /// Two parts, of which the first gets a share of the room.
-fn split(tiles: &mut Tiles<Pane>, dir: LinearDir, parts: [TileId; 2], share: f32) -> TileId {
+fn split(tiles: &mut Tiles<PaneId>, dir: LinearDir, parts: [TileId; 2], share: f32) -> TileId {
     tiles.insert_container(Linear::new_binary(dir, parts, share.clamp(0.1, 0.9)))
 }

@@ -1,7 +1,7 @@
 //! The lines between panes: dragged with the mouse, moved with the arrow keys, evened out by a double click.
 
-use super::pane::Pane;
 use super::{Definition, definition};
+use crate::device::PaneId;
 use crate::focus;
 use eframe::egui::{self, CursorIcon, Key, Modifiers, Rect, Sense, Stroke, Ui, pos2};
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
@@ -24,7 +24,7 @@ struct Divider {
 }
 
 /// Let the user move the lines; true if one was moved. Panes keep a smallest size.
-pub(super) fn ui(ui: &Ui, tree: &mut Tree<Pane>, min_px: f32) -> bool {
+pub(super) fn ui(ui: &Ui, tree: &mut Tree<PaneId>, min_px: f32) -> bool {
     let mut is_moved = false;
     for divider in dividers(&tree.tiles) {
         let name = first_pane(&tree.tiles, divider.neighbours[0]).map_or("", |definition| definition.name);
@@ -39,7 +39,7 @@ pub(super) fn ui(ui: &Ui, tree: &mut Tree<Pane>, min_px: f32) -> bool {
 }
 
 /// The pane that a part of the window starts with.
-fn first_pane(tiles: &Tiles<Pane>, mut tile: TileId) -> Option<&'static Definition> {
+fn first_pane(tiles: &Tiles<PaneId>, mut tile: TileId) -> Option<&'static Definition> {
     loop {
         match tiles.get(tile)? {
             Tile::Pane(pane) => return definition(*pane),
@@ -48,7 +48,7 @@ fn first_pane(tiles: &Tiles<Pane>, mut tile: TileId) -> Option<&'static Definiti
     }
 }
 
-fn dividers(tiles: &Tiles<Pane>) -> Vec<Divider> {
+fn dividers(tiles: &Tiles<PaneId>) -> Vec<Divider> {
     let linears = tiles.iter().filter_map(|(&id, tile)| match tile {
         Tile::Container(Container::Linear(linear)) => Some((id, linear)),
         _ => None,
@@ -59,7 +59,7 @@ fn dividers(tiles: &Tiles<Pane>) -> Vec<Divider> {
     all
 }
 
-fn of_linear(tiles: &Tiles<Pane>, parent: TileId, linear: &Linear) -> Vec<Divider> {
+fn of_linear(tiles: &Tiles<PaneId>, parent: TileId, linear: &Linear) -> Vec<Divider> {
     let shown = linear.children.iter().filter_map(|&child| Some((child, tiles.rect(child)?)));
     let shown: Vec<(TileId, Rect)> = shown.collect();
     let pairs = shown.windows(2).map(|pair| Divider::between(parent, linear.dir, [pair[0], pair[1]]));

@@ -3,9 +3,9 @@
 use super::arrangement::{arranged, is_tray_beside, is_tray_closed};
 use super::dividers;
 use super::opening::{Opening, view};
-use super::pane::Pane;
 use super::show::{MIN_PANE_PX, Show};
 use super::{Home, OpenDevice, PANES, definition};
+use crate::device::{PaneId, Wish};
 use eframe::egui::{Ui, Vec2};
 use egui_tiles::{Tile, TileId, Tree};
 
@@ -15,7 +15,7 @@ const FIRST_ROOM_PX: Vec2 = Vec2::new(1440.0, 780.0);
 /// The arrangement of the panes; all files share it.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Layout {
-    tree: Tree<Pane>,
+    tree: Tree<PaneId>,
     /// Whether the user has moved or resized a pane.
     is_custom: bool,
     /// The room that the panes were arranged for, in points.
@@ -36,14 +36,14 @@ impl Default for Layout {
 impl Layout {
     /// This arrangement, or the default one if another version with other panes has stored it.
     pub(crate) fn or_default(self) -> Self {
-        let mut panes: Vec<Pane> = self.panes().map(|(_, pane)| pane).collect();
+        let mut panes: Vec<PaneId> = self.panes().map(|(_, pane)| pane).collect();
         panes.sort_unstable();
-        let mut known: Vec<Pane> = PANES.iter().map(|definition| definition.pane).collect();
+        let mut known: Vec<PaneId> = PANES.iter().map(|definition| definition.pane).collect();
         known.sort_unstable();
         if panes == known { self } else { Self::default() }
     }
 
-    fn panes(&self) -> impl Iterator<Item = (TileId, Pane)> + '_ {
+    fn panes(&self) -> impl Iterator<Item = (TileId, PaneId)> + '_ {
         self.tree.tiles.iter().filter_map(|(id, tile)| match tile {
             Tile::Pane(pane) => Some((*id, *pane)),
             Tile::Container(_) => None,
@@ -62,11 +62,11 @@ impl Layout {
             self.show(pane);
             self.enlarge(self.is_tray_large || (self.is_tray_closed() && is_in_tray(pane)));
         }
-        if device.states.seen != device.at.selection() {
+        if device.seen != device.at.selection() {
             // It was selected outside of the panes.
-            device.states.seen = device.at.selection();
+            device.seen = device.at.selection();
             if device.at.selection().has_details() {
-                self.show(Pane::Details);
+                self.show(PaneId::Details);
             }
         }
         self.open(device);
@@ -86,16 +86,23 @@ impl Layout {
         self.tree.ui(&mut show, ui);
         let (selected_in, is_resized) = (show.selected_in, show.is_resized);
         self.is_custom = show.is_custom | dividers::ui(ui, &mut self.tree, MIN_PANE_PX);
-        device.states.seen = device.at.selection();
+        device.seen = device.at.selection();
         if let Some(pane) = selected_in {
             self.show_details_beside(pane);
         }
         if std::mem::take(&mut device.states.timeline.has_new_range) {
             // The tray keeps its size, so that the ends of the range stay under the pointer.
-            self.show(Pane::Range);
+            self.show(PaneId::Range);
             ui.request_repaint();
         }
-        if let Some(pane) = device.states.wanted.take() {
+        if let Some(wish) = device.wish.take() {
+            let pane = match wish {
+                Wish::Show(pane) => pane,
+                Wish::ShowChange => {
+                    device.states.stacks.controls.show_change();
+                    PaneId::Stacks
+                }
+            };
             self.show(pane);
             // Who follows a link wants to see what it leads to.
             self.enlarge(self.is_tray_large || is_in_tray(pane));
@@ -112,7 +119,7 @@ impl Layout {
         if device.opening == Opening::New {
             // A link may lead to a selection.
             if !device.at.selection().has_details() {
-                self.show(Pane::Report);
+                self.show(PaneId::Report);
             }
             device.opening = Opening::Waits(self.in_front());
         }
@@ -122,7 +129,7 @@ impl Layout {
         if self.in_front() == *in_front {
             self.show(view(verdict.id, device.derived.figures.has_history));
             // The user may have put both into one place.
-            in_front.iter().filter(|pane| **pane == Pane::Report).for_each(|pane| self.show(*pane));
+            in_front.iter().filter(|pane| **pane == PaneId::Report).for_each(|pane| self.show(*pane));
         }
         device.opening = Opening::Done;
     }
@@ -158,21 +165,21 @@ impl Layout {
         }
     }
 
-    fn in_front(&self) -> Vec<Pane> {
+    fn in_front(&self) -> Vec<PaneId> {
         let active = self.tree.active_tiles();
         let panes = self.panes().filter(|(id, _)| active.contains(id));
-        let mut panes: Vec<Pane> = panes.map(|(_, pane)| pane).collect();
+        let mut panes: Vec<PaneId> = panes.map(|(_, pane)| pane).collect();
         panes.sort_unstable();
         panes
     }
 
-    fn show(&mut self, wanted: Pane) {
+    fn show(&mut self, wanted: PaneId) {
         self.tree.make_active(|_, tile| matches!(tile, Tile::Pane(pane) if *pane == wanted));
     }
 
     /// A recording without a history has the room for what it does have.
     fn hide_what_needs_history(&mut self, has_history: bool) {
-        let all: Vec<(TileId, Pane)> = self.panes().collect();
+        let all: Vec<(TileId, PaneId)> = self.panes().collect();
         for (id, pane) in all {
             let is_shown = has_history || definition(pane).is_none_or(|definition| !definition.needs_history);
             self.tree.set_visible(id, is_shown);
@@ -180,15 +187,15 @@ impl Layout {
     }
 
     /// Bring the details of what was selected in a pane to the front, unless they would hide that pane.
-    fn show_details_beside(&mut self, pane: Pane) {
+    fn show_details_beside(&mut self, pane: PaneId) {
         let tile = |wanted| self.panes().find(|&(_, pane)| pane == wanted).map(|(id, _)| id);
         let home = |wanted| tile(wanted).and_then(|id| self.tree.tiles.parent_of(id));
-        if home(pane) != home(Pane::Details) {
-            self.show(Pane::Details);
+        if home(pane) != home(PaneId::Details) {
+            self.show(PaneId::Details);
         }
     }
 }
 
-fn is_in_tray(pane: Pane) -> bool {
+fn is_in_tray(pane: PaneId) -> bool {
     definition(pane).is_some_and(|definition| definition.home == Home::Tray)
 }

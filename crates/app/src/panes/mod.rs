@@ -1,6 +1,6 @@
 //! The panes of an open file, and their arrangement.
 //!
-//! A pane is a folder or a file with a `ui` function, and one entry in [`PANES`]. Users drag panes where
+//! A pane is a folder or a file whose state is a [`Pane`], and one row of the table below. Users drag panes where
 //! they want them; the arrangement is kept.
 
 mod arrangement;
@@ -8,20 +8,16 @@ mod dividers;
 mod layout;
 mod open_device;
 mod opening;
-mod pane;
 mod show;
 
 pub(crate) use layout::Layout;
-pub(crate) use open_device::{OpenDevice, PaneStates};
-pub(crate) use pane::Pane;
+pub(crate) use open_device::OpenDevice;
 
-use crate::device::PaneCtx;
+use crate::device::{Pane, PaneId};
 use crate::{
     compare, details, holes, legend, notes, range, remedies, report_view, segment_map, segment_timeline,
     stacks, tables, timeline, what_if,
 };
-use eframe::egui::Ui;
-use report_view::target::Elsewhere;
 
 /// The place of a pane until the user drags it elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,152 +32,71 @@ enum Home {
     Right,
 }
 
-/// Everything that is particular to one pane.
+/// What is particular to one pane besides its state.
 struct Definition {
-    pane: Pane,
+    pane: PaneId,
     name: &'static str,
     home: Home,
     /// Whether the pane is about what happened over time: without that, it is left out.
     needs_history: bool,
-    ui: fn(&mut Ui, &mut PaneCtx<'_>, &mut PaneStates),
 }
 
-/// Every pane, in the order of tabs.
-const PANES: &[Definition] = &[
-    Definition {
-        pane: Pane::Timeline,
-        name: "Timeline",
-        home: Home::Center,
-        needs_history: true,
-        ui: |ui, ctx, states| timeline::panel::ui(ui, ctx, &mut states.timeline),
-    },
-    Definition {
-        pane: Pane::Legend,
-        name: "At the cursor",
-        home: Home::RightTop,
-        needs_history: false,
-        ui: |ui, ctx, states| legend::panel::ui(ui, ctx, &mut states.legend),
-    },
-    Definition {
-        pane: Pane::Report,
-        name: "Report",
-        home: Home::Right,
-        needs_history: false,
-        ui: |ui, ctx, states| states.wanted = report_view::panel::ui(ui, ctx).map(pane_of).or(states.wanted),
-    },
-    Definition {
-        pane: Pane::Details,
-        name: "Details",
-        home: Home::Right,
-        needs_history: false,
-        ui: |ui, ctx, states| details::panel::ui(ui, ctx, &mut states.details),
-    },
-    Definition {
-        pane: Pane::Segments,
-        name: "Segment map",
-        home: Home::Tray,
-        needs_history: false,
-        ui: |ui, ctx, states| segment_map::panel::ui(ui, ctx, &mut states.segments),
-    },
-    Definition {
-        pane: Pane::SegmentTimeline,
-        name: "Segment timeline",
-        home: Home::Tray,
-        needs_history: true,
-        ui: |ui, ctx, states| segment_timeline::panel::ui(ui, ctx, &mut states.segment_timeline),
-    },
-    Definition {
-        pane: Pane::Stacks,
-        name: "Stacks",
-        home: Home::Tray,
-        needs_history: false,
-        ui: |ui, ctx, states| stacks::panel::ui(ui, ctx, &mut states.stacks),
-    },
-    Definition {
-        pane: Pane::Holes,
-        name: "Holes",
-        home: Home::Tray,
-        needs_history: true,
-        ui: |ui, ctx, states| holes::panel::ui(ui, ctx, &mut states.holes),
-    },
-    Definition {
-        pane: Pane::Allocations,
-        name: "Allocations",
-        home: Home::Tray,
-        needs_history: false,
-        ui: |ui, ctx, states| tables::allocations::ui(ui, ctx, &mut states.allocations),
-    },
-    Definition {
-        pane: Pane::Events,
-        name: "Events",
-        home: Home::Tray,
-        needs_history: true,
-        ui: |ui, ctx, states| tables::events::ui(ui, ctx, &mut states.events),
-    },
-    Definition {
-        pane: Pane::Iterations,
-        name: "Iterations",
-        home: Home::Tray,
-        needs_history: true,
-        ui: |ui, ctx, states| tables::iterations::ui(ui, ctx, &mut states.iterations),
-    },
-    Definition {
-        pane: Pane::Modules,
-        name: "Modules",
-        home: Home::Tray,
-        needs_history: false,
-        ui: |ui, ctx, states| tables::modules::ui(ui, ctx, &mut states.modules),
-    },
-    Definition {
-        pane: Pane::WhatIf,
-        name: "What if",
-        home: Home::Tray,
-        needs_history: true,
-        ui: |ui, ctx, states| what_if::panel::ui(ui, ctx, &mut states.what_if),
-    },
-    Definition {
-        pane: Pane::Remedies,
-        name: "Fixes",
-        home: Home::Tray,
-        needs_history: false,
-        ui: |ui, ctx, states| remedies::panel::ui(ui, ctx, &mut states.remedies),
-    },
-    Definition {
-        pane: Pane::Compare,
-        name: "Compare",
-        home: Home::Tray,
-        needs_history: false,
-        ui: |ui, ctx, states| compare::panel::ui(ui, ctx, &mut states.compare),
-    },
-    Definition {
-        pane: Pane::Notes,
-        name: "Notes",
-        home: Home::Tray,
-        needs_history: false,
-        ui: |ui, ctx, states| notes::panel::ui(ui, ctx, &mut states.notes),
-    },
-    Definition {
-        pane: Pane::Range,
-        name: "Range",
-        home: Home::Tray,
-        needs_history: true,
-        ui: |ui, ctx, states| {
-            if range::panel::ui(ui, ctx, &mut states.range) {
-                states.stacks.controls.mode = stacks::controls::Mode::Change;
-                states.wanted = Some(Pane::Stacks);
+/// Makes the table of panes, and what has a place for each of them.
+macro_rules! panes {
+    ($($id:ident $field:ident: $state:ty, $name:literal, $home:ident, needs_history: $needs_history:literal;)*) => {
+        /// Every pane, in the order of tabs.
+        const PANES: &[Definition] = &[$(Definition {
+            pane: PaneId::$id,
+            name: $name,
+            home: Home::$home,
+            needs_history: $needs_history,
+        }),*];
+
+        /// The state of every pane.
+        #[derive(Default)]
+        pub(crate) struct PaneStates {
+            $(pub(crate) $field: $state,)*
+        }
+
+        impl PaneStates {
+            /// The state of a pane.
+            fn of(&mut self, pane: PaneId) -> &mut dyn Pane {
+                match pane {
+                    $(PaneId::$id => &mut self.$field,)*
+                }
             }
-        },
-    },
-];
 
-fn pane_of(wanted: Elsewhere) -> Pane {
-    match wanted {
-        Elsewhere::WhatIf => Pane::WhatIf,
-        Elsewhere::Remedies => Pane::Remedies,
-    }
+            /// Take over everything that does not depend on the contents of the file from the states for another version
+            /// of it.
+            fn keep(&mut self, old: &Self) {
+                $(self.$field.keep(&old.$field);)*
+            }
+        }
+    };
 }
 
-fn definition(pane: Pane) -> Option<&'static Definition> {
+// Name in the code, state, name for people, home.
+panes! {
+    Timeline timeline: timeline::state::State, "Timeline", Center, needs_history: true;
+    Legend legend: legend::state::State, "At the cursor", RightTop, needs_history: false;
+    Report report: report_view::panel::State, "Report", Right, needs_history: false;
+    Details details: details::state::State, "Details", Right, needs_history: false;
+    Segments segments: segment_map::state::State, "Segment map", Tray, needs_history: false;
+    SegmentTimeline segment_timeline: segment_timeline::state::State, "Segment timeline", Tray, needs_history: true;
+    Stacks stacks: stacks::panel::State, "Stacks", Tray, needs_history: false;
+    Holes holes: holes::panel::State, "Holes", Tray, needs_history: true;
+    Allocations allocations: tables::allocations::State, "Allocations", Tray, needs_history: false;
+    Events events: tables::events::State, "Events", Tray, needs_history: true;
+    Iterations iterations: tables::iterations::State, "Iterations", Tray, needs_history: true;
+    Modules modules: tables::modules::State, "Modules", Tray, needs_history: false;
+    WhatIf what_if: what_if::panel::State, "What if", Tray, needs_history: true;
+    Remedies remedies: remedies::panel::State, "Fixes", Tray, needs_history: false;
+    Compare compare: compare::panel::State, "Compare", Tray, needs_history: false;
+    Notes notes: notes::state::State, "Notes", Tray, needs_history: false;
+    Range range: range::panel::State, "Range", Tray, needs_history: true;
+}
+
+fn definition(pane: PaneId) -> Option<&'static Definition> {
     let found = PANES.iter().find(|definition| definition.pane == pane);
     debug_assert!(found.is_some(), "{pane:?} is not among the panes");
     found
@@ -190,26 +105,26 @@ fn definition(pane: Pane) -> Option<&'static Definition> {
 /// Keys of the first panes of the tray, in their order.
 pub(crate) const TRAY_KEYS: &str = "1234567890";
 
-fn in_tray() -> impl Iterator<Item = Pane> {
+fn in_tray() -> impl Iterator<Item = PaneId> {
     PANES.iter().filter(|definition| definition.home == Home::Tray).map(|definition| definition.pane)
 }
 
 /// A pane of the tray, by its place there.
-pub(crate) fn of_tray(place: usize) -> Option<Pane> {
+pub(crate) fn of_tray(place: usize) -> Option<PaneId> {
     in_tray().nth(place)
 }
 
 /// The key that brings a pane of the tray to the front.
-pub(crate) fn key_of(pane: Pane) -> Option<char> {
+pub(crate) fn key_of(pane: PaneId) -> Option<char> {
     in_tray().zip(TRAY_KEYS.chars()).find(|&(known, _)| known == pane).map(|(_, key)| key)
 }
 
 /// Every pane with its name.
-pub(crate) fn all() -> impl Iterator<Item = (Pane, &'static str)> {
+pub(crate) fn all() -> impl Iterator<Item = (PaneId, &'static str)> {
     PANES.iter().map(|definition| (definition.pane, definition.name))
 }
 
 /// The pane with a name.
-pub(crate) fn by_name(name: &str) -> Option<Pane> {
+pub(crate) fn by_name(name: &str) -> Option<PaneId> {
     PANES.iter().find(|definition| definition.name == name).map(|definition| definition.pane)
 }

@@ -1,18 +1,16 @@
 //! One device of an open file with the states of all its panes.
 
+use super::PaneStates;
 use super::opening::Opening;
-use super::pane::Pane;
 use crate::compare::others::Other;
+use crate::device::PaneId;
 use crate::device::attributing::FileFacts;
-use crate::device::{Derived, PaneCtx, Selection, Standpoint, place};
+use crate::device::{Derived, PaneCtx, Selection, Standpoint, Wish, place};
 use crate::notebook::Notebook;
 use crate::pointed::OpenMenu;
 use crate::preferences::Preferences;
 use crate::work::setup::Setup;
-use crate::{
-    compare, details, filter, holes, legend, notes, range, remedies, segment_map, segment_timeline, stacks,
-    tables, timeline, what_if,
-};
+use crate::{filter, notes};
 use eframe::egui;
 use oomscope_model::Recording;
 use std::time::SystemTime;
@@ -23,6 +21,12 @@ pub(crate) struct OpenDevice {
     pub(crate) derived: Derived,
     pub(crate) at: Standpoint,
     pub(crate) states: PaneStates,
+    /// The filter above all panes.
+    pub(crate) filter: filter::bar::State,
+    /// The selection whose details were brought to the front last.
+    pub(crate) seen: Selection,
+    /// What a pane asks of the others.
+    pub(crate) wish: Option<Wish>,
     /// The notes about the file, which its devices share.
     pub(crate) notebook: Notebook,
     /// The file's name, as its tab says it.
@@ -30,56 +34,13 @@ pub(crate) struct OpenDevice {
     /// A message for the status bar.
     pub(crate) notice: Option<String>,
     /// The pane to bring to the front in the next frame.
-    pub(crate) wanted_pane: Option<Pane>,
+    pub(crate) wanted_pane: Option<PaneId>,
     /// How far the panes that it opens with have been brought to the front.
     pub(super) opening: Opening,
     /// When it was opened: what its panes scroll and fold is remembered for it alone.
     pub(super) opened_at: SystemTime,
     /// The menu of something that was clicked with the right button.
     pub(crate) menu: Option<OpenMenu>,
-}
-
-/// One field for each pane that remembers something, and one for the filter.
-#[derive(Default)]
-pub(crate) struct PaneStates {
-    pub(crate) filter: filter::bar::State,
-    pub(crate) timeline: timeline::state::State,
-    pub(crate) details: details::state::State,
-    pub(crate) legend: legend::state::State,
-    pub(crate) segments: segment_map::state::State,
-    pub(crate) segment_timeline: segment_timeline::state::State,
-    pub(crate) stacks: stacks::panel::State,
-    pub(crate) allocations: tables::allocations::State,
-    pub(crate) events: tables::events::State,
-    pub(crate) iterations: tables::iterations::State,
-    pub(crate) holes: holes::panel::State,
-    pub(crate) range: range::panel::State,
-    pub(crate) modules: tables::modules::State,
-    /// The selection whose details were brought to the front last.
-    pub(crate) seen: Selection,
-    /// A pane that another pane leads to.
-    pub(crate) wanted: Option<Pane>,
-    pub(crate) what_if: what_if::panel::State,
-    pub(crate) remedies: remedies::panel::State,
-    pub(crate) notes: notes::state::State,
-    pub(crate) compare: compare::panel::State,
-}
-
-impl PaneStates {
-    /// Take over everything that does not depend on the contents of the file from the states of another
-    /// version of it.
-    pub(crate) fn keep(&mut self, old: &Self) {
-        self.allocations.keep(&old.allocations);
-        self.compare.keep(&old.compare);
-        self.details.keep(&old.details);
-        self.events.keep(&old.events);
-        self.holes.keep(&old.holes);
-        self.range.keep(&old.range);
-        self.remedies.keep(&old.remedies);
-        self.segments.keep(&old.segments);
-        self.stacks.keep(&old.stacks);
-        self.segment_timeline.keep(&old.segment_timeline);
-    }
 }
 
 impl OpenDevice {
@@ -95,6 +56,9 @@ impl OpenDevice {
             derived: Derived::new(&recording, facts, ctx, setup),
             at: Standpoint::new(&recording),
             states: PaneStates::default(),
+            filter: filter::bar::State::default(),
+            seen: Selection::None,
+            wish: None,
             notebook,
             title: title.to_owned(),
             notice: None,
@@ -125,7 +89,7 @@ impl OpenDevice {
     /// Go on where the user was with the same recording, whose categories are now others.
     pub(crate) fn take_over(&mut self, old: Self) {
         self.keep(&old);
-        self.states.seen = old.states.seen;
+        self.seen = old.seen;
         self.at = old.at;
         self.notebook = old.notebook;
         self.notice = old.notice;
@@ -145,8 +109,8 @@ impl OpenDevice {
 
     /// The context that panes are given, and their states.
     pub(super) fn split(&mut self) -> (PaneCtx<'_>, &mut PaneStates) {
-        let Self { recording, derived, at, states, notebook, title, notice, .. } = self;
-        (PaneCtx { recording, derived, at, notebook, title, notice }, states)
+        let Self { recording, derived, at, states, notebook, title, wish, notice, .. } = self;
+        (PaneCtx { recording, derived, at, notebook, title, wish, notice }, states)
     }
 
     /// Apply the user's preferences. Called in every frame.

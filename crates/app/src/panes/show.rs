@@ -1,8 +1,8 @@
 //! How panes and their tabs are drawn.
 
-use super::pane::Pane;
 use super::{PaneStates, definition, key_of};
 use crate::device::PaneCtx;
+use crate::device::PaneId;
 use crate::theme;
 use eframe::egui::{self, Response, Ui, WidgetText};
 use egui_tiles::{
@@ -31,7 +31,7 @@ pub(super) struct Show<'a, 'c> {
     /// Whether the user has moved or resized a pane.
     pub(super) is_custom: bool,
     /// The pane in which the user has just selected something.
-    pub(super) selected_in: Option<Pane>,
+    pub(super) selected_in: Option<PaneId>,
     /// Whether only the tabs of the tray are shown.
     pub(super) is_tray_closed: bool,
     /// Whether the tray is large; `None` where its size cannot be switched.
@@ -40,28 +40,27 @@ pub(super) struct Show<'a, 'c> {
     pub(super) is_resized: bool,
 }
 
-impl Behavior<Pane> for Show<'_, '_> {
-    fn pane_ui(&mut self, ui: &mut Ui, _tile_id: TileId, pane: &mut Pane) -> UiResponse {
-        let Some(definition) = definition(*pane) else { return UiResponse::None };
+impl Behavior<PaneId> for Show<'_, '_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _tile_id: TileId, pane: &mut PaneId) -> UiResponse {
         let before = self.ctx.at.selection();
         theme::pane_frame(ui).show(ui, |ui| {
             ui.set_min_size(ui.available_size());
             // No file finds its panes scrolled or unfolded as another one left them, or one of yesterday.
-            ui.push_id(self.opened_at, |ui| (definition.ui)(ui, self.ctx, self.states));
+            ui.push_id(self.opened_at, |ui| self.states.of(*pane).ui(ui, self.ctx));
         });
         let selection = self.ctx.at.selection();
         // The report shows by itself what it leads to.
-        if selection != before && selection.has_details() && *pane != Pane::Report {
+        if selection != before && selection.has_details() && *pane != PaneId::Report {
             self.selected_in = Some(*pane);
         }
         UiResponse::None
     }
 
-    fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
+    fn tab_title_for_pane(&mut self, pane: &PaneId) -> WidgetText {
         definition(*pane).map_or("", |definition| definition.name).into()
     }
 
-    fn on_tab_button(&mut self, tiles: &mut Tiles<Pane>, tile_id: TileId, tab: Response) -> Response {
+    fn on_tab_button(&mut self, tiles: &mut Tiles<PaneId>, tile_id: TileId, tab: Response) -> Response {
         let Some(Tile::Pane(pane)) = tiles.get(tile_id) else { return tab };
         match key_of(*pane) {
             // Whoever wants to see a view of the tray makes room for it.
@@ -76,13 +75,13 @@ impl Behavior<Pane> for Show<'_, '_> {
 
     fn top_bar_right_ui(
         &mut self,
-        tiles: &Tiles<Pane>,
+        tiles: &Tiles<PaneId>,
         ui: &mut Ui,
         _tile_id: TileId,
         tabs: &Tabs,
         _scroll_offset: &mut f32,
     ) {
-        let is_tray = |id: &TileId| matches!(tiles.get(*id), Some(Tile::Pane(Pane::Segments)));
+        let is_tray = |id: &TileId| matches!(tiles.get(*id), Some(Tile::Pane(PaneId::Segments)));
         let Some(is_large) = self.tray_size.filter(|_| tabs.children.iter().any(is_tray)) else { return };
         let (name, hint) = if is_large {
             ("Smaller", "More room for the timeline")
@@ -93,12 +92,12 @@ impl Behavior<Pane> for Show<'_, '_> {
     }
 
     // The bar behind the tabs: nobody looks there for something to drag, and it would be a stop of the Tab key.
-    fn is_tile_draggable(&self, tiles: &Tiles<Pane>, tile_id: TileId) -> bool {
+    fn is_tile_draggable(&self, tiles: &Tiles<PaneId>, tile_id: TileId) -> bool {
         matches!(tiles.get(tile_id), Some(Tile::Pane(_)))
     }
 
     // Those of the library have no names, and need a mouse.
-    fn is_container_resizable(&self, _tiles: &Tiles<Pane>, _tile_id: TileId) -> bool {
+    fn is_container_resizable(&self, _tiles: &Tiles<PaneId>, _tile_id: TileId) -> bool {
         false
     }
 
@@ -140,7 +139,7 @@ impl Behavior<Pane> for Show<'_, '_> {
     fn tab_bg_color(
         &self,
         visuals: &egui::Visuals,
-        _tiles: &Tiles<Pane>,
+        _tiles: &Tiles<PaneId>,
         _tile_id: TileId,
         state: &TabState,
     ) -> egui::Color32 {
@@ -150,7 +149,7 @@ impl Behavior<Pane> for Show<'_, '_> {
     fn tab_outline_stroke(
         &self,
         visuals: &egui::Visuals,
-        _tiles: &Tiles<Pane>,
+        _tiles: &Tiles<PaneId>,
         _tile_id: TileId,
         _state: &TabState,
     ) -> egui::Stroke {
@@ -160,7 +159,7 @@ impl Behavior<Pane> for Show<'_, '_> {
     fn tab_text_color(
         &self,
         visuals: &egui::Visuals,
-        _tiles: &Tiles<Pane>,
+        _tiles: &Tiles<PaneId>,
         _tile_id: TileId,
         state: &TabState,
     ) -> egui::Color32 {

@@ -2,7 +2,7 @@
 
 use super::computing::{RangeFigures, RangeRequest, RangeTask};
 use super::table::{self, Chosen, Order, Rows, RowsBy, ShownRow};
-use crate::device::{PaneCtx, Selection, Standpoint};
+use crate::device::{Pane, PaneCtx, Selection, Standpoint, Wish};
 use crate::tables::scroll::Reveal;
 use crate::tables::virtual_list::{ListState, VirtualList};
 use crate::theme;
@@ -49,11 +49,6 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Take over the arrangement of the table.
-    pub(crate) fn keep(&mut self, old: &Self) {
-        (self.by, self.order) = (old.by, old.order);
-    }
-
     /// The latest figures.
     #[cfg(test)]
     pub(crate) fn figures(&self) -> Option<&Arc<RangeFigures>> {
@@ -61,44 +56,50 @@ impl State {
     }
 }
 
-/// Show the pane. Returns true if the user wants to see the change by stack.
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) -> bool {
-    let Some(range) = ctx.at.range() else {
-        ui.add(egui::Label::new(theme::muted(ui, HINT)).wrap());
-        return false;
-    };
-    let request = RangeRequest {
-        range,
-        attribution: ctx.derived.attribution().cloned().map(ByPtr),
-        labels: ctx.derived.site_labels().cloned().map(ByPtr),
-    };
-    let task = || RangeTask::new(ctx.recording.clone());
-    state.background.ask(&request, ui.ctx(), ctx.derived.work_mode, "range", task);
-    // While an end is dragged, the figures of the range before are better than none.
-    let Some(figures) = state.background.latest().cloned() else {
-        ui.label(theme::muted(ui, "Adding up the range …"));
-        return false;
-    };
-    let wants_change = tools_ui(ui, ctx.at, &figures, state);
-    ui.add_space(4.0);
-    let all = ui.available_rect_before_wrap();
-    if all.width() < MIN_BESIDE_PX {
-        ui.horizontal_wrapped(|ui| line_ui(ui, ctx.at, &figures));
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        let Some(range) = ctx.at.range() else {
+            ui.add(egui::Label::new(theme::muted(ui, HINT)).wrap());
+            return;
+        };
+        let request = RangeRequest {
+            range,
+            attribution: ctx.derived.attribution().cloned().map(ByPtr),
+            labels: ctx.derived.site_labels().cloned().map(ByPtr),
+        };
+        let task = || RangeTask::new(ctx.recording.clone());
+        self.background.ask(&request, ui.ctx(), ctx.derived.work_mode, "range", task);
+        // While an end is dragged, the figures of the range before are better than none.
+        let Some(figures) = self.background.latest().cloned() else {
+            ui.label(theme::muted(ui, "Adding up the range …"));
+            return;
+        };
+        if tools_ui(ui, ctx.at, &figures, self) {
+            *ctx.wish = Some(Wish::ShowChange);
+        }
         ui.add_space(4.0);
-        table_ui(ui, ctx, state, &figures);
-        return wants_change;
-    }
-    let (left, right) = all.split_left_right_at_x(all.left() + FIGURES_PX);
-    ui.scope_builder(egui::UiBuilder::new().max_rect(left), |ui| {
-        egui::ScrollArea::vertical().id_salt("figures").auto_shrink(false).show(ui, |ui| {
-            ui.set_max_width(ui.available_width() - SCROLL_BAR_PX);
-            figures_ui(ui, ctx.at, &figures);
+        let all = ui.available_rect_before_wrap();
+        if all.width() < MIN_BESIDE_PX {
+            ui.horizontal_wrapped(|ui| line_ui(ui, ctx.at, &figures));
+            ui.add_space(4.0);
+            table_ui(ui, ctx, self, &figures);
+            return;
+        }
+        let (left, right) = all.split_left_right_at_x(all.left() + FIGURES_PX);
+        ui.scope_builder(egui::UiBuilder::new().max_rect(left), |ui| {
+            egui::ScrollArea::vertical().id_salt("figures").auto_shrink(false).show(ui, |ui| {
+                ui.set_max_width(ui.available_width() - SCROLL_BAR_PX);
+                figures_ui(ui, ctx.at, &figures);
+            });
         });
-    });
-    ui.scope_builder(egui::UiBuilder::new().max_rect(right.with_min_x(right.left() + GAP_PX)), |ui| {
-        table_ui(ui, ctx, state, &figures);
-    });
-    wants_change
+        ui.scope_builder(egui::UiBuilder::new().max_rect(right.with_min_x(right.left() + GAP_PX)), |ui| {
+            table_ui(ui, ctx, self, &figures);
+        });
+    }
+
+    fn keep(&mut self, old: &Self) {
+        (self.by, self.order) = (old.by, old.order);
+    }
 }
 
 /// The place of the range, and what to do with it. Returns true if the user wants to see the change by stack.

@@ -2,7 +2,7 @@
 
 use super::predicting::{PredictTask, RemediesRequest, RemediesResponse};
 use super::results;
-use crate::device::PaneCtx;
+use crate::device::{Pane, PaneCtx};
 use crate::theme;
 use crate::waiting;
 use crate::work::background::Background;
@@ -36,37 +36,36 @@ pub(crate) struct State {
     has_all: bool,
 }
 
-impl State {
-    /// Take over what does not depend on the contents of the file.
-    pub(crate) fn keep(&mut self, old: &Self) {
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        if ctx.recording.device == DeviceId::HOST || ctx.recording.events.is_empty() {
+            let text = "No events of a GPU's allocator were recorded that could be changed.";
+            ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
+            return;
+        }
+        let Some(attribution) = ctx.derived.attribution().map(Arc::clone) else {
+            ui.label(theme::muted(ui, "Finding out what memory is for…"));
+            return;
+        };
+        let limit = self.background.latest().and_then(|answer| answer.predictions.capacity);
+        capacity_ui(ui, &mut self.capacity, limit);
+        let capacity = units::parse_bytes(&self.capacity).and_then(|bytes| u64::try_from(bytes).ok());
+        let request = RemediesRequest { capacity_bytes: capacity.filter(|&bytes| 0 < bytes) };
+        let task = || PredictTask::new(ctx.recording.clone(), attribution);
+        let mode = ctx.derived.work_mode;
+        let answer = self.background.ask(&request, ui.ctx(), mode, "remedies", task).cloned();
+        let is_current = answer.is_some();
+        if !is_current {
+            waiting::ui(ui, "Trying fixes", &mut self.background, &request);
+        }
+        if let Some(answer) = answer.or_else(|| self.background.latest().cloned()) {
+            results_ui(ui, &answer, &mut self.shown, &mut self.has_all);
+        }
+    }
+
+    fn keep(&mut self, old: &Self) {
         self.capacity.clone_from(&old.capacity);
         self.has_all = old.has_all;
-    }
-}
-
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    if ctx.recording.device == DeviceId::HOST || ctx.recording.events.is_empty() {
-        let text = "No events of a GPU's allocator were recorded that could be changed.";
-        ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
-        return;
-    }
-    let Some(attribution) = ctx.derived.attribution().map(Arc::clone) else {
-        ui.label(theme::muted(ui, "Finding out what memory is for…"));
-        return;
-    };
-    let limit = state.background.latest().and_then(|answer| answer.predictions.capacity);
-    capacity_ui(ui, &mut state.capacity, limit);
-    let capacity = units::parse_bytes(&state.capacity).and_then(|bytes| u64::try_from(bytes).ok());
-    let request = RemediesRequest { capacity_bytes: capacity.filter(|&bytes| 0 < bytes) };
-    let task = || PredictTask::new(ctx.recording.clone(), attribution);
-    let mode = ctx.derived.work_mode;
-    let answer = state.background.ask(&request, ui.ctx(), mode, "remedies", task).cloned();
-    let is_current = answer.is_some();
-    if !is_current {
-        waiting::ui(ui, "Trying fixes", &mut state.background, &request);
-    }
-    if let Some(answer) = answer.or_else(|| state.background.latest().cloned()) {
-        results_ui(ui, &answer, &mut state.shown, &mut state.has_all);
     }
 }
 

@@ -1,9 +1,9 @@
 //! The report of a device: the moment that it is about, and its findings.
 
 use super::card::Card;
-use super::target::{Elsewhere, Target};
+use super::target::Target;
 use crate::device::diagnosing::DeviceReport;
-use crate::device::{PaneCtx, Selection, Standpoint};
+use crate::device::{Pane, PaneCtx, PaneId, Selection, Standpoint, Wish};
 use crate::theme;
 use eframe::egui;
 use oomscope_analysis::At;
@@ -24,19 +24,27 @@ const SCROLL_BAR_PX: f32 = 10.0;
 /// Largest width of the text, in points: longer lines are hard to read.
 const MAX_TEXT_PX: f32 = 720.0;
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) -> Option<Elsewhere> {
-    let answer = ctx.derived.report();
-    bar_ui(ui, ctx, answer.and_then(|answer| answer.as_ref().ok()).map(AsRef::as_ref));
-    match answer {
-        None => {
-            ui.label(theme::muted(ui, "Looking for causes…"));
-            None
+/// The pane has nothing to remember.
+#[derive(Default)]
+pub(crate) struct State;
+
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        let answer = ctx.derived.report();
+        bar_ui(ui, ctx, answer.and_then(|answer| answer.as_ref().ok()).map(AsRef::as_ref));
+        match answer {
+            None => {
+                ui.label(theme::muted(ui, "Looking for causes…"));
+            }
+            Some(Err(error)) => {
+                ui.add(egui::Label::new(error).wrap());
+            }
+            Some(Ok(report)) => {
+                if let Some(pane) = findings_ui(ui, ctx, report) {
+                    *ctx.wish = Some(Wish::Show(pane));
+                }
+            }
         }
-        Some(Err(error)) => {
-            ui.add(egui::Label::new(error).wrap());
-            None
-        }
-        Some(Ok(report)) => findings_ui(ui, ctx, report),
     }
 }
 
@@ -108,7 +116,7 @@ fn markdown(
 }
 
 /// The verdict as a card, and below it the other findings, folded.
-fn findings_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: &DeviceReport) -> Option<Elsewhere> {
+fn findings_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: &DeviceReport) -> Option<PaneId> {
     let findings = &report.diagnosis.findings;
     debug_assert_eq!(findings.len(), report.site_stacks.len());
     let remedies =
@@ -153,14 +161,14 @@ fn others_text(others: usize, moment: Moment) -> String {
 }
 
 /// Go where a click leads; returns the pane to bring to the front, if it is another.
-fn follow(at: &mut Standpoint, target: Target, finding: &Finding, moment: Moment) -> Option<Elsewhere> {
+fn follow(at: &mut Standpoint, target: Target, finding: &Finding, moment: Moment) -> Option<PaneId> {
     match target {
         Target::Event(event) => at.go_to(Moment::after(event)),
         Target::Stack(stack) => at.show_at(moment, Selection::Stack(stack)),
         Target::Allocation(id) => at.show_at(moment, Selection::Allocation(id)),
         Target::Moment => at.go_to(moment),
         Target::Outline => at.toggle_outline(finding, moment),
-        Target::Elsewhere(pane) => return Some(pane),
+        Target::Pane(pane) => return Some(pane),
     }
     None
 }

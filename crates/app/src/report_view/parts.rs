@@ -1,6 +1,7 @@
 //! The parts of a card: lines of code, advice, remedies, figures and notes.
 
-use super::target::{Elsewhere, Target};
+use super::target::Target;
+use crate::device::PaneId;
 use crate::pointed::{self, Thing};
 use crate::theme;
 use eframe::egui::collapsing_header::{CollapsingState, paint_default_icon};
@@ -164,12 +165,12 @@ pub(super) fn remedies_ui(
     }
     ui.horizontal(|ui| {
         if ui.link("all fixes").on_hover_text("Show every fix with its figures").clicked() {
-            *target = Some(Target::Elsewhere(Elsewhere::Remedies));
+            *target = Some(Target::Pane(PaneId::Remedies));
         }
         if all.any(|remedy| remedy.is_setting)
             && ui.link("show in What if").on_hover_text("Compare the allocator's settings").clicked()
         {
-            *target = Some(Target::Elsewhere(Elsewhere::WhatIf));
+            *target = Some(Target::Pane(PaneId::WhatIf));
         }
     });
 }

@@ -1,5 +1,6 @@
 //! The places that a click in the report leads to.
 
+use crate::device::PaneId;
 use oomscope_model::{AllocId, EventIx, StackId};
 
 /// A place.
@@ -12,14 +13,6 @@ pub(super) enum Target {
     Allocation(AllocId),
     /// The memory of the finding, outlined in all views.
     Outline,
-    Elsewhere(Elsewhere),
-}
-
-/// A pane that tells more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Elsewhere {
-    /// Simulations of settings.
-    WhatIf,
-    /// All remedies.
-    Remedies,
+    /// A pane that tells more.
+    Pane(PaneId),
 }

@@ -6,7 +6,7 @@ use super::state::State;
 use super::text::{MapTexts, use_text};
 use super::{bar, input};
 use crate::accessible;
-use crate::device::{PaneCtx, Selection, Standpoint};
+use crate::device::{Pane, PaneCtx, Selection, Standpoint};
 use crate::pointed::{self, Thing};
 use crate::theme;
 use crate::tooltips::lines_ui;
@@ -33,13 +33,19 @@ const MIN_MAP_PX: f32 = 40.0;
 /// Blocks of a finding that are outlined at most: more could not be told apart, and each takes time in every frame.
 const MAX_OUTLINED: usize = 2000;
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    let new = || Maps::new(ctx.recording, ui.ctx(), ctx.derived.work_mode);
-    match state.maps.get_or_insert_with(new).at(ctx.at.cursor) {
-        None => {
-            ui.label(theme::muted(ui, "Reading segments…"));
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        let new = || Maps::new(ctx.recording, ui.ctx(), ctx.derived.work_mode);
+        match self.maps.get_or_insert_with(new).at(ctx.at.cursor) {
+            None => {
+                ui.label(theme::muted(ui, "Reading segments…"));
+            }
+            Some(answer) => panel_ui(ui, ctx, self, &answer),
         }
-        Some(answer) => panel_ui(ui, ctx, state, &answer),
+    }
+
+    fn keep(&mut self, old: &Self) {
+        self.arrangement = old.arrangement;
     }
 }
 

@@ -45,9 +45,4 @@ impl State {
     pub(crate) fn layout(&self) -> Option<std::sync::Arc<oomscope_draw::segment_map::MapLayout>> {
         self.cache.shown().map(|(layout, _)| layout)
     }
-
-    /// Take over the choices that do not depend on the contents of a file.
-    pub(crate) fn keep(&mut self, old: &Self) {
-        self.arrangement = old.arrangement;
-    }
 }

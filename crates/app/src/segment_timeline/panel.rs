@@ -4,7 +4,7 @@ use super::input;
 use super::pictures::{KnownRows, RowPictures, RowsRequest};
 use super::state::{Places, State};
 use super::{text, toolbar};
-use crate::device::{PaneCtx, Selection, Standpoint};
+use crate::device::{Pane, PaneCtx, Selection, Standpoint};
 use crate::pointed::{self, Thing};
 use crate::timeline::panel::{BOTTOM_PX, LEFT_PX};
 use crate::work::by_ptr::ByPtr;
@@ -28,44 +28,50 @@ const TOP_GAP_PX: f32 = 4.0;
 /// Smallest width and height of the rows, in points: less shows nothing.
 const MIN_ROWS_PX: f32 = 16.0;
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    let palette = theme::palette(ui);
-    let recording = ctx.recording;
-    let Some(known) = rows(ui, recording, ctx.derived.work_mode, state) else {
-        ui.label(theme::muted(ui, "Sorting addresses…"));
-        return;
-    };
-    let rows = &known.rows;
-    if rows.rows().is_empty() {
-        ui.label(theme::muted(ui, "This recording has no segments."));
-        return;
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        let palette = theme::palette(ui);
+        let recording = ctx.recording;
+        let Some(known) = rows(ui, recording, ctx.derived.work_mode, self) else {
+            ui.label(theme::muted(ui, "Sorting addresses…"));
+            return;
+        };
+        let rows = &known.rows;
+        if rows.rows().is_empty() {
+            ui.label(theme::muted(ui, "This recording has no segments."));
+            return;
+        }
+        toolbar::ui(ui, palette, self, rows);
+        let Some(places) = places(ui.available_rect_before_wrap()) else { return };
+        ui.allocate_rect(ui.available_rect_before_wrap(), Sense::hover());
+        follow_selection(recording, ctx.at, self, rows);
+        // The layout comes after the selection, which may expand a row, and before scrolling to that row.
+        let layout = layout(ui, self, rows, places.rows);
+        scroll(ui, self, &layout, places.rows);
+        let response = ui.interact(places.rows, ui.scope_id().with("rows"), Sense::click_and_drag());
+        accessible::picture(&response, "Segment timeline", || ctx.at.words());
+        if accessible::is_pressed_by_key(&response) {
+            ctx.at.select_event();
+        }
+        timeline::input::scrub(ui, places.axis, places.rows, recording, ctx.at);
+        input::navigate(ui, &response, ctx.at, self, places);
+        let scrolled_px = to_px(ui, self.scroll);
+        let height_px = to_px(ui, places.rows.height());
+        let bands = layout.visible(scrolled_px..scrolled_px + height_px);
+        let request = request(ui, ctx, self.scroll, &layout, palette, places.rows);
+        if let Some(pictures) = &mut self.pictures {
+            pictures.update(ui.ctx(), request);
+        }
+        let visible = VisibleRows { known: &known, bands: &bands, places, palette };
+        let under = visible.paint(ui, ctx, self.pictures.as_ref(), &response);
+        act(ctx, self, rows, &response, under);
+        visible.labels(ui, recording, ctx.at, self);
+        scroll_bar(ui, self, &layout, places.rows);
     }
-    toolbar::ui(ui, palette, state, rows);
-    let Some(places) = places(ui.available_rect_before_wrap()) else { return };
-    ui.allocate_rect(ui.available_rect_before_wrap(), Sense::hover());
-    follow_selection(recording, ctx.at, state, rows);
-    // The layout comes after the selection, which may expand a row, and before scrolling to that row.
-    let layout = layout(ui, state, rows, places.rows);
-    scroll(ui, state, &layout, places.rows);
-    let response = ui.interact(places.rows, ui.scope_id().with("rows"), Sense::click_and_drag());
-    accessible::picture(&response, "Segment timeline", || ctx.at.words());
-    if accessible::is_pressed_by_key(&response) {
-        ctx.at.select_event();
+
+    fn keep(&mut self, old: &Self) {
+        (self.order, self.is_all_expanded) = (old.order, old.is_all_expanded);
     }
-    timeline::input::scrub(ui, places.axis, places.rows, recording, ctx.at);
-    input::navigate(ui, &response, ctx.at, state, places);
-    let scrolled_px = to_px(ui, state.scroll);
-    let height_px = to_px(ui, places.rows.height());
-    let bands = layout.visible(scrolled_px..scrolled_px + height_px);
-    let request = request(ui, ctx, state.scroll, &layout, palette, places.rows);
-    if let Some(pictures) = &mut state.pictures {
-        pictures.update(ui.ctx(), request);
-    }
-    let visible = VisibleRows { known: &known, bands: &bands, places, palette };
-    let under = visible.paint(ui, ctx, state.pictures.as_ref(), &response);
-    act(ctx, state, rows, &response, under);
-    visible.labels(ui, recording, ctx.at, state);
-    scroll_bar(ui, state, &layout, places.rows);
 }
 
 /// The rows, once they are known.

@@ -42,11 +42,6 @@ impl State {
         is_arranged.then_some(ArrangedRows { order, expanded, first })
     }
 
-    /// Take over the choices that do not depend on the contents of a file.
-    pub(crate) fn keep(&mut self, old: &Self) {
-        (self.order, self.is_all_expanded) = (old.order, old.is_all_expanded);
-    }
-
     /// Expand the row of a selection, and bring it into view.
     pub(crate) fn expand(&mut self, selection: Selection, row: u32) {
         self.seen = selection;

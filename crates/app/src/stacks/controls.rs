@@ -75,6 +75,11 @@ impl Controls {
         }
     }
 
+    /// Weigh stacks by how they changed between two moments.
+    pub(crate) fn show_change(&mut self) {
+        self.mode = Mode::Change;
+    }
+
     /// Take over the choices that do not depend on the contents of a file.
     pub(super) fn keep(&mut self, old: &Self) {
         self.mode = old.mode;

@@ -4,7 +4,7 @@ use super::controls::Controls;
 use super::shown::{Found, Shown};
 use super::weighing::{StacksRequest, Weighed, Weighing};
 use super::{change, flame, sites, toolbar};
-use crate::device::{Derived, Outline, PaneCtx, Standpoint};
+use crate::device::{Derived, Outline, Pane, PaneCtx, Standpoint};
 use crate::theme;
 use crate::work::by_ptr::ByPtr;
 use crate::work::memo::Memo;
@@ -44,46 +44,53 @@ pub(crate) struct State {
     found: Memo<(String, StacksRequest), Rc<Found>>,
 }
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    let recording = ctx.recording;
-    let request = state.controls.request(ctx.derived, ctx.at, recording);
-    let coloring = ByPtr(ctx.coloring(theme::palette(ui)));
-    let weighed = state.weighing.update(ui.ctx(), recording, ctx.derived.work_mode, &request, &coloring);
-    let Some(weighed) = weighed else {
-        toolbar::ui(ui, &mut state.controls, ctx.at, None);
-        ui.label(theme::muted(ui, "The call tree is being built…"));
-        return;
-    };
-    let found = state.search(&weighed);
-    let shrunk = state.shrunk.update(ui.ctx(), ctx, &state.weighing, &request, &coloring);
-    let counted = toolbar::Counted {
-        weighed: &weighed,
-        found: found.as_deref(),
-        is_current: weighed.request == request,
-    };
-    toolbar::ui(ui, &mut state.controls, ctx.at, Some(&counted));
-    let is_filtered = weighed.request.kept.is_some();
-    let summary = measure_text(weighed.request.measure, &weighed.totals.all, recording, is_filtered);
-    let shown = Shown {
-        summary: &summary,
-        recording,
-        weighed: &weighed,
-        found: found.as_deref(),
-        zoom: weighed.tree.find(state.controls.zoom.iter().copied()),
-        outlined: outlined(&weighed, ctx.at),
-        selected: ctx.at.selected_stack(),
-    };
-    if let Some(shrunk) = shrunk {
-        let graphs = [&mut state.flame, &mut state.shrunk.flame];
-        let summary = measure_text(shrunk.request.measure, &shrunk.totals.all, recording, is_filtered);
-        let zoom = shrunk.tree.find(state.controls.zoom.iter().copied());
-        let outlined = outlined(&shrunk, ctx.at);
-        let less = Shown { summary: &summary, weighed: &shrunk, zoom, outlined, ..shown };
-        change::ui(ui, graphs, &mut state.controls.zoom, [&shown, &less], ctx.at);
-        return;
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        let recording = ctx.recording;
+        let request = self.controls.request(ctx.derived, ctx.at, recording);
+        let coloring = ByPtr(ctx.coloring(theme::palette(ui)));
+        let weighed = self.weighing.update(ui.ctx(), recording, ctx.derived.work_mode, &request, &coloring);
+        let Some(weighed) = weighed else {
+            toolbar::ui(ui, &mut self.controls, ctx.at, None);
+            ui.label(theme::muted(ui, "The call tree is being built…"));
+            return;
+        };
+        let found = self.search(&weighed);
+        let shrunk = self.shrunk.update(ui.ctx(), ctx, &self.weighing, &request, &coloring);
+        let counted = toolbar::Counted {
+            weighed: &weighed,
+            found: found.as_deref(),
+            is_current: weighed.request == request,
+        };
+        toolbar::ui(ui, &mut self.controls, ctx.at, Some(&counted));
+        let is_filtered = weighed.request.kept.is_some();
+        let summary = measure_text(weighed.request.measure, &weighed.totals.all, recording, is_filtered);
+        let shown = Shown {
+            summary: &summary,
+            recording,
+            weighed: &weighed,
+            found: found.as_deref(),
+            zoom: weighed.tree.find(self.controls.zoom.iter().copied()),
+            outlined: outlined(&weighed, ctx.at),
+            selected: ctx.at.selected_stack(),
+        };
+        if let Some(shrunk) = shrunk {
+            let graphs = [&mut self.flame, &mut self.shrunk.flame];
+            let summary = measure_text(shrunk.request.measure, &shrunk.totals.all, recording, is_filtered);
+            let zoom = shrunk.tree.find(self.controls.zoom.iter().copied());
+            let outlined = outlined(&shrunk, ctx.at);
+            let less = Shown { summary: &summary, weighed: &shrunk, zoom, outlined, ..shown };
+            change::ui(ui, graphs, &mut self.controls.zoom, [&shown, &less], ctx.at);
+            return;
+        }
+        table_ui(ui, &mut self.sites, &shown, ctx.at);
+        flame::ui(ui, &mut self.flame, &mut self.controls.zoom, &shown, ctx.at);
     }
-    table_ui(ui, &mut state.sites, &shown, ctx.at);
-    flame::ui(ui, &mut state.flame, &mut state.controls.zoom, &shown, ctx.at);
+
+    fn keep(&mut self, old: &Self) {
+        self.controls.keep(&old.controls);
+        self.sites.keep(&old.sites);
+    }
 }
 
 /// The nodes at which the stacks end whose memory a finding is about.
@@ -119,12 +126,6 @@ fn table_ui(ui: &mut egui::Ui, state: &mut sites::State, shown: &Shown<'_>, at: 
 }
 
 impl State {
-    /// Take over the choices that do not depend on the contents of a file.
-    pub(crate) fn keep(&mut self, old: &Self) {
-        self.controls.keep(&old.controls);
-        self.sites.keep(&old.sites);
-    }
-
     /// The flame graph as it is arranged, for a picture.
     pub(crate) fn exported(&self, derived: &Derived, at: &Standpoint, timeline: &Timeline) -> StacksView {
         let StacksRequest { measure, options, .. } = self.controls.request(derived, at, timeline);

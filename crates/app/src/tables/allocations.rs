@@ -4,7 +4,7 @@ use super::allocation_rows::{AllocationRows, COLUMNS, Order};
 use super::csv_copy;
 use super::scroll::Reveal;
 use super::virtual_list::{ListState, VirtualList};
-use crate::device::{PaneCtx, Selection};
+use crate::device::{Pane, PaneCtx, Selection};
 use crate::pointed::{self, Thing};
 use crate::theme;
 use crate::work::background::Background;
@@ -66,22 +66,23 @@ impl Task for SortTask {
     }
 }
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    let listed = state.listed(ui.ctx(), ctx);
-    bar_ui(ui, ctx, state, listed.as_deref());
-    ui.add_space(4.0);
-    if let Some(listed) = listed {
-        table_ui(ui, ctx, state, &listed);
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        let listed = self.listed(ui.ctx(), ctx);
+        bar_ui(ui, ctx, self, listed.as_deref());
+        ui.add_space(4.0);
+        if let Some(listed) = listed {
+            table_ui(ui, ctx, self, &listed);
+        }
+    }
+
+    fn keep(&mut self, old: &Self) {
+        self.shows_all = old.shows_all;
+        self.order = old.order;
     }
 }
 
 impl State {
-    /// Take over the arrangement of the table.
-    pub(crate) fn keep(&mut self, old: &Self) {
-        self.shows_all = old.shows_all;
-        self.order = old.order;
-    }
-
     /// The list; `None` while all allocations are sorted for the first time.
     fn listed(&mut self, egui: &egui::Context, ctx: &PaneCtx<'_>) -> Option<Arc<Listed>> {
         // Only the order by site needs labels. Without this, labels that arrive would sort every list again.

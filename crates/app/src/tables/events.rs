@@ -5,7 +5,7 @@ use super::event_rows::{COLUMNS, EventRows};
 use super::scroll::Reveal;
 use super::virtual_list::{ListState, VirtualList};
 use crate::device::attributing::AttributionCell;
-use crate::device::{PaneCtx, Selection, Standpoint};
+use crate::device::{Pane, PaneCtx, Selection, Standpoint};
 use crate::pointed::{self, Thing};
 use crate::query_field::{self, QueryField, Written};
 use crate::theme;
@@ -85,15 +85,17 @@ impl Task for SearchTask {
     }
 }
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    if ctx.recording.events.is_empty() {
-        ui.label(theme::muted(ui, "No events were recorded."));
-        return;
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        if ctx.recording.events.is_empty() {
+            ui.label(theme::muted(ui, "No events were recorded."));
+            return;
+        }
+        let search = self.search(ui.ctx(), ctx);
+        bar_ui(ui, ctx, self, &search);
+        ui.add_space(4.0);
+        list_ui(ui, ctx, self, search.found());
     }
-    let search = state.search(ui.ctx(), ctx);
-    bar_ui(ui, ctx, state, &search);
-    ui.add_space(4.0);
-    list_ui(ui, ctx, state, search.found());
 }
 
 impl State {

@@ -4,7 +4,7 @@ use super::columns::Column;
 use super::csv_copy;
 use super::scroll::Reveal;
 use super::virtual_list::{ListRows, ListState, RowLook, TableCell, VirtualList};
-use crate::device::PaneCtx;
+use crate::device::{Pane, PaneCtx};
 use crate::theme;
 use crate::work::background::Background;
 use crate::work::by_ptr::ByPtr;
@@ -55,22 +55,24 @@ impl Task for TableTask {
     }
 }
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    let Some(rows) = state.rows(ui.ctx(), ctx) else {
-        ui.label(theme::muted(ui, "Looking for iterations …"));
-        return;
-    };
-    if rows.is_empty() {
-        ui.label(theme::muted(
-            ui,
-            "No iterations were found: nothing shows where a round of training, or a call, begins.",
-        ));
-        return;
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        let Some(rows) = self.rows(ui.ctx(), ctx) else {
+            ui.label(theme::muted(ui, "Looking for iterations …"));
+            return;
+        };
+        if rows.is_empty() {
+            ui.label(theme::muted(
+                ui,
+                "No iterations were found: nothing shows where a round of training, or a call, begins.",
+            ));
+            return;
+        }
+        let rows = Rows { rows: &rows, cursor: ctx.at.cursor };
+        bar_ui(ui, ctx, self, &rows);
+        ui.add_space(4.0);
+        table_ui(ui, ctx, self, &rows);
     }
-    let rows = Rows { rows: &rows, cursor: ctx.at.cursor };
-    bar_ui(ui, ctx, state, &rows);
-    ui.add_space(4.0);
-    table_ui(ui, ctx, state, &rows);
 }
 
 impl State {

@@ -3,7 +3,7 @@
 use super::columns::Column;
 use super::csv_copy;
 use super::virtual_list::{ListRows, ListState, RowLook, TableCell, VirtualList};
-use crate::device::PaneCtx;
+use crate::device::{Pane, PaneCtx};
 use crate::theme;
 use crate::work::background::Background;
 use crate::work::by_ptr::ByPtr;
@@ -68,15 +68,17 @@ impl Task for TableTask {
     }
 }
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State) {
-    let Some(table) = state.table(ui.ctx(), ctx) else {
-        ui.label(theme::muted(ui, "Looking for modules …"));
-        return;
-    };
-    bar_ui(ui, state, &table);
-    ui.add_space(4.0);
-    let list = VirtualList { name: "modules", columns: &COLUMNS, sorted: None };
-    list.show(ui, &mut state.list, &Rows(&table));
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        let Some(table) = self.table(ui.ctx(), ctx) else {
+            ui.label(theme::muted(ui, "Looking for modules …"));
+            return;
+        };
+        bar_ui(ui, self, &table);
+        ui.add_space(4.0);
+        let list = VirtualList { name: "modules", columns: &COLUMNS, sorted: None };
+        list.show(ui, &mut self.list, &Rows(&table));
+    }
 }
 
 impl State {

@@ -2,8 +2,8 @@
 
 use super::{device, harness, open_path, sample, wait};
 use crate::App;
+use crate::device::PaneId;
 use crate::device::Selection;
-use crate::panes::Pane;
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Role, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
@@ -16,7 +16,7 @@ fn edited() -> Harness<'static, App> {
     let mut harness = harness();
     open_path(&mut harness, sample("before_edit.pickle.gz"));
     open_path(&mut harness, sample("after_edit.pickle.gz"));
-    device(&mut harness).wanted_pane = Some(Pane::Compare);
+    device(&mut harness).wanted_pane = Some(PaneId::Compare);
     harness.run_steps(6);
     harness
 }
@@ -69,11 +69,11 @@ fn cursors(harness: &mut Harness<'static, App>) -> (Moment, Moment) {
 fn a_file_alone_compares_its_own_moments_and_devices() {
     let mut harness = harness();
     open_path(&mut harness, sample("gpt_oom_forward.pickle"));
-    device(&mut harness).wanted_pane = Some(Pane::Compare);
+    device(&mut harness).wanted_pane = Some(PaneId::Compare);
     harness.run_steps(4);
     assert!(harness.query_by_label_contains("Choose another moment").is_some());
     open_path(&mut harness, sample("two_devices_oom.pickle"));
-    device(&mut harness).wanted_pane = Some(Pane::Compare);
+    device(&mut harness).wanted_pane = Some(PaneId::Compare);
     harness.run_steps(6);
     // The other file comes before the other device.
     assert!(harness.query_by_label_contains("Peak ").is_some());
@@ -236,7 +236,7 @@ fn recordings_without_a_common_range_say_so() {
     let mut harness = harness();
     open_path(&mut harness, sample("gpt_oom_forward.pickle"));
     open_path(&mut harness, sample("kv_cache_oom.pickle"));
-    device(&mut harness).wanted_pane = Some(Pane::Compare);
+    device(&mut harness).wanted_pane = Some(PaneId::Compare);
     harness.run_steps(6);
     by_range(&mut harness);
     assert!(harness.query_by_label_contains("No range has the same name in both recordings").is_some());

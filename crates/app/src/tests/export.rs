@@ -1,7 +1,7 @@
 //! Exporting from the real application: its panel, its files, the clipboard.
 
+use crate::device::PaneId;
 use crate::export::EXPORT_CHOICES;
-use crate::panes::Pane;
 use crate::screenshots::Camera;
 use crate::tests::{device, open_path, sample, wait, wheel};
 use crate::*;
@@ -101,7 +101,7 @@ fn a_picture_shows_the_view_as_it_stands() {
         assert!(!seen.contains(&file), "the picture does not show what was changed");
         seen.push(file);
     };
-    device(&mut harness).wanted_pane = Some(Pane::Segments);
+    device(&mut harness).wanted_pane = Some(PaneId::Segments);
     harness.run_steps(4);
     picture(&mut harness, SEGMENTS);
     device(&mut harness).states.segments.arrangement.order = MapOrder::Fill;

@@ -106,7 +106,7 @@ fn what_does_not_match_fades_or_is_left_out() {
 fn the_segment_timeline_follows_the_filter() {
     let mut harness = harness();
     let _folder = open(&mut harness, &snapshot_pickle());
-    device(&mut harness).wanted_pane = Some(crate::panes::Pane::SegmentTimeline);
+    device(&mut harness).wanted_pane = Some(crate::device::PaneId::SegmentTimeline);
     harness.run_steps(3);
     let picture = |harness: &mut Harness<'static, App>| {
         let pictures = device(harness).states.segment_timeline.pictures.as_mut().expect("the pane is open");

@@ -1,8 +1,8 @@
 //! The window without a mouse: every control can be reached, seen and named, and every key counts.
 
 use super::*;
+use crate::device::PaneId;
 use crate::device::Selection;
-use crate::panes::Pane;
 use crate::screenshots::Camera;
 use eframe::egui::accesskit::Action;
 use eframe::egui::{Event, Id, Modifiers, Rect};
@@ -67,19 +67,19 @@ fn differing(a: &Pixels, b: &Pixels, area: Rect) -> usize {
 }
 
 /// Every stop of a window with a device, in front of a pane.
-const PANES: [Pane; 12] = [
-    Pane::Details,
-    Pane::Segments,
-    Pane::SegmentTimeline,
-    Pane::Stacks,
-    Pane::Holes,
-    Pane::Allocations,
-    Pane::Events,
-    Pane::Iterations,
-    Pane::Modules,
-    Pane::Report,
-    Pane::WhatIf,
-    Pane::Remedies,
+const PANES: [PaneId; 12] = [
+    PaneId::Details,
+    PaneId::Segments,
+    PaneId::SegmentTimeline,
+    PaneId::Stacks,
+    PaneId::Holes,
+    PaneId::Allocations,
+    PaneId::Events,
+    PaneId::Iterations,
+    PaneId::Modules,
+    PaneId::Report,
+    PaneId::WhatIf,
+    PaneId::Remedies,
 ];
 
 #[test]
@@ -123,8 +123,8 @@ fn every_pane_can_be_left_with_tab() {
         assert!(30 < stops_from(pane, Modifiers::NONE).len(), "{pane:?}");
     }
     // The pane with a field of its own, backwards.
-    let forward = stops_from(Pane::Events, Modifiers::NONE);
-    assert_eq!(forward, stops_from(Pane::Events, Modifiers::SHIFT));
+    let forward = stops_from(PaneId::Events, Modifiers::NONE);
+    assert_eq!(forward, stops_from(PaneId::Events, Modifiers::SHIFT));
 }
 
 fn focused_off(memory: &mut egui::Memory) {
@@ -164,7 +164,7 @@ fn pictures_say_what_is_at_the_cursor() {
         "{}",
         value(&harness, "Segment map")
     );
-    for (pane, name) in [(Pane::SegmentTimeline, "Segment timeline"), (Pane::Stacks, "Flame graph")] {
+    for (pane, name) in [(PaneId::SegmentTimeline, "Segment timeline"), (PaneId::Stacks, "Flame graph")] {
         device(&mut harness).wanted_pane = Some(pane);
         harness.run_steps(4);
         assert!(value(&harness, name).contains("GiB"), "{}", value(&harness, name));

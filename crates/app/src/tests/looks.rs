@@ -1,9 +1,9 @@
 //! Every pane as it looks, at two sizes: no text lies over another one, and none is cut.
 
 use super::*;
+use crate::device::PaneId;
 use crate::device::Selection;
 use crate::device::TimelineMode;
-use crate::panes::Pane;
 use crate::screenshots::Camera;
 use oomscope_analysis::MomentRange;
 use oomscope_draw::ColorBy;
@@ -62,21 +62,21 @@ fn faults(texts: &[Text]) -> Vec<String> {
     faults
 }
 
-const PANES: [Pane; 14] = [
-    Pane::Report,
-    Pane::WhatIf,
-    Pane::Remedies,
-    Pane::Segments,
-    Pane::SegmentTimeline,
-    Pane::Stacks,
-    Pane::Holes,
-    Pane::Range,
-    Pane::Allocations,
-    Pane::Events,
-    Pane::Iterations,
-    Pane::Modules,
-    Pane::Compare,
-    Pane::Notes,
+const PANES: [PaneId; 14] = [
+    PaneId::Report,
+    PaneId::WhatIf,
+    PaneId::Remedies,
+    PaneId::Segments,
+    PaneId::SegmentTimeline,
+    PaneId::Stacks,
+    PaneId::Holes,
+    PaneId::Range,
+    PaneId::Allocations,
+    PaneId::Events,
+    PaneId::Iterations,
+    PaneId::Modules,
+    PaneId::Compare,
+    PaneId::Notes,
 ];
 
 /// Check every pane on a sample, in both themes at a size. Their pictures are kept for looking at.
@@ -250,7 +250,7 @@ fn two_recordings_side_by_side() {
     let prepare = |body: &'static str| {
         move |harness: &mut Harness<'static, App>| {
             open_path(harness, sample("after_edit.pickle.gz"));
-            device(harness).wanted_pane = Some(Pane::Compare);
+            device(harness).wanted_pane = Some(PaneId::Compare);
             harness.run_steps(4);
             harness.query_by_label("Larger").iter().for_each(|larger| larger.click());
             harness.run_steps(2);
@@ -274,7 +274,7 @@ fn a_range_with_what_it_kept() {
         let device = device(harness);
         let (from, to) = (Moment(330), Moment(1600));
         device.at.draw_range(MomentRange::between(from, to));
-        device.wanted_pane = Some(Pane::Range);
+        device.wanted_pane = Some(PaneId::Range);
         harness.run_steps(2);
         // Where the tray stands beside the timeline, it is large already.
         harness.query_by_label("Larger").iter().for_each(|larger| larger.click());
@@ -385,7 +385,7 @@ fn notes_and_the_field_that_they_are_written_in() {
                     .notebook
                     .add(oomscope_report::notes::Note { text: text.to_owned(), place });
             }
-            device(&mut harness).wanted_pane = Some(Pane::Notes);
+            device(&mut harness).wanted_pane = Some(PaneId::Notes);
             harness.run_steps(4);
             let name = format!("notes_{}_{theme:?}", size[0]);
             camera.save(&harness, &name);

@@ -1,8 +1,8 @@
 //! Context menus: a right click on a thing, and what its entries do.
 
 use super::*;
+use crate::device::PaneId;
 use crate::device::Selection;
-use crate::panes::Pane;
 use crate::screenshots::Camera;
 use eframe::egui::{Event, Modifiers, PointerButton, Pos2};
 use egui_kittest::kittest::NodeT as _;
@@ -150,7 +150,7 @@ fn rows_of_lists_meanings_of_colours_and_lines_of_the_report_have_the_menu() {
     let mut harness = harness();
     open_path(&mut harness, sample("frag_oom.pickle"));
     let title = |harness: &Harness<'static, App>| is_open(harness);
-    device(&mut harness).wanted_pane = Some(Pane::Allocations);
+    device(&mut harness).wanted_pane = Some(PaneId::Allocations);
     harness.run_steps(4);
     let row = harness.get_all_by_role(Role::Row).next().expect("a row").rect().center();
     right_click(&mut harness, row);
@@ -158,7 +158,7 @@ fn rows_of_lists_meanings_of_colours_and_lines_of_the_report_have_the_menu() {
     harness.key_press(Key::Escape);
     harness.run_steps(3);
     assert!(!title(&harness), "Escape closes the menu");
-    device(&mut harness).wanted_pane = Some(Pane::Events);
+    device(&mut harness).wanted_pane = Some(PaneId::Events);
     harness.run_steps(4);
     let row = harness.get_all_by_role(Role::Row).next().expect("a row").rect().center();
     right_click(&mut harness, row);

@@ -2,8 +2,8 @@
 
 use super::{device, harness, open, open_path, sample, snapshot_pickle};
 use crate::App;
+use crate::device::PaneId;
 use crate::device::{Selection, TimelineMode, place};
-use crate::panes::Pane;
 use eframe::egui::{Event, Key, Modifiers, OutputCommand, Role};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
@@ -49,7 +49,7 @@ fn a_note_is_written_found_and_deleted_by_keyboard_and_mouse() {
     let text = stored(folder.path());
     assert!(text.contains("text = \"why 4 MiB?\"\nplace = \"event=3 select=alloc:2\""), "{text}");
     assert!(harness.query_by_label("Notes saved in run.pickle.oomscope.toml").is_some());
-    device(&mut harness).wanted_pane = Some(Pane::Notes);
+    device(&mut harness).wanted_pane = Some(PaneId::Notes);
     device(&mut harness).at.show_at(Moment(1), Selection::None);
     harness.run_steps(4);
     assert!(harness.query_by_label("event 3 · 4.00 MiB of train.py:55 attention").is_some());
@@ -123,7 +123,7 @@ fn a_stranger_s_notes_are_shown_and_its_file_is_left_alone() {
                   place = \"event=4000000000 select=alloc:0xffffffffffffffff range=9..4294967295\"\n";
     std::fs::write(folder.path().join("run.pickle.oomscope.toml"), theirs).expect("a temporary file");
     open_path(&mut harness, path);
-    device(&mut harness).wanted_pane = Some(Pane::Notes);
+    device(&mut harness).wanted_pane = Some(PaneId::Notes);
     harness.run_steps(4);
     harness.get_by_label("<b>odd").click();
     harness.run_steps(4);

@@ -1,13 +1,13 @@
 //! What a file opens with: the report, and the view that its verdict calls for, whatever was open last.
 
 use super::*;
+use crate::device::PaneId;
 use crate::device::Selection;
-use crate::panes::Pane;
 use eframe::egui::Modifiers;
 use oomscope_diagnosis::FindingId;
 
 /// Bring a pane to the front.
-fn show(harness: &mut Harness<'static, App>, pane: Pane) {
+fn show(harness: &mut Harness<'static, App>, pane: PaneId) {
     device(harness).wanted_pane = Some(pane);
     harness.run_steps(4);
 }
@@ -34,8 +34,8 @@ fn a_file_opens_with_the_report_and_the_view_of_its_verdict() {
         open_path(&mut harness, sample(name));
         assert_eq!(device(&mut harness).derived.verdict().map(|found| found.id), Some(verdict), "{name}");
         assert!(has_report(&harness) && has(&harness, role, view), "{name} does not show {view}");
-        show(&mut harness, Pane::Events);
-        show(&mut harness, Pane::Details);
+        show(&mut harness, PaneId::Events);
+        show(&mut harness, PaneId::Details);
         assert!(!has_report(&harness) && !has(&harness, role, view));
     }
     // What is open already is not opened by going there.
@@ -48,8 +48,8 @@ fn a_file_opens_with_the_report_and_the_view_of_its_verdict() {
 fn panes_of_an_earlier_window_keep_their_places_but_not_the_front() {
     let mut before = harness();
     open_path(&mut before, sample("frag_oom.pickle"));
-    show(&mut before, Pane::Details);
-    show(&mut before, Pane::Events);
+    show(&mut before, PaneId::Details);
+    show(&mut before, PaneId::Events);
     before.get_by_label("Line below Timeline").focus();
     before.run_steps(2);
     for _ in 0..3 {
@@ -72,7 +72,7 @@ fn panes_of_an_earlier_window_keep_their_places_but_not_the_front() {
 fn what_the_user_shows_before_the_verdict_is_known_stays_in_front() {
     let mut harness = harness_with(WorkMode::Background);
     open_path(&mut harness, sample("gpt_oom_forward.pickle"));
-    show(&mut harness, Pane::Events);
+    show(&mut harness, PaneId::Events);
     assert!(wait(&mut harness, |harness| device(harness).derived.verdict().is_some()));
     assert!(has(&harness, Role::Table, "events"));
 }
@@ -104,7 +104,7 @@ fn no_file_finds_a_pane_scrolled_or_unfolded_as_another_left_it() {
     let scrolled = top(&harness);
     assert!(scrolled < start - 20.0 && folds < unfolded(&harness), "{scrolled} {start}");
     // The same file goes on where the user was.
-    show(&mut harness, Pane::Events);
+    show(&mut harness, PaneId::Events);
     harness.key_press(Key::F5);
     harness.run_steps(2);
     let is_loaded = |harness: &mut Harness<'static, App>| {
@@ -133,7 +133,7 @@ fn a_link_to_another_device_opens_the_file_there() {
         assert_eq!(device(&mut harness).recording.device.0, device_shown);
         assert!(has_report(&harness), "device {device_shown}");
         device(&mut harness).at.select(Selection::None);
-        show(&mut harness, Pane::Details);
+        show(&mut harness, PaneId::Details);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{device, harness, harness_with, open_path, sample, wait};
 use crate::App;
-use crate::panes::Pane;
+use crate::device::PaneId;
 use crate::work::worker::WorkMode;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
@@ -10,7 +10,7 @@ use egui_kittest::kittest::Queryable as _;
 fn opened(name: &str) -> Harness<'static, App> {
     let mut harness = harness();
     open_path(&mut harness, sample(name));
-    device(&mut harness).wanted_pane = Some(Pane::Remedies);
+    device(&mut harness).wanted_pane = Some(PaneId::Remedies);
     harness.set_size(eframe::egui::vec2(1280.0, 1100.0));
     harness.run_steps(4);
     harness
@@ -46,7 +46,7 @@ fn the_least_change_that_fits_is_shown_with_its_code() {
 fn trying_remedies_can_be_stopped_and_go_on() {
     let mut harness = harness_with(WorkMode::Background);
     open_path(&mut harness, sample("gpt_oom_forward.pickle"));
-    device(&mut harness).wanted_pane = Some(Pane::Remedies);
+    device(&mut harness).wanted_pane = Some(PaneId::Remedies);
     assert!(wait(&mut harness, |harness| {
         harness.query_by_label("Stop").is_some()
             || harness.query_by_label_contains("The cheapest change").is_some()

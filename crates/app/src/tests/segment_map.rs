@@ -1,7 +1,7 @@
 //! The segment map in the real application.
 
+use crate::device::PaneId;
 use crate::device::Selection;
-use crate::panes::Pane;
 use crate::tests::{device, harness, open, open_path, sample, snapshot_pickle, wheel};
 use crate::*;
 use eframe::egui::{Key, Pos2, Rect, Role};
@@ -28,7 +28,7 @@ fn make_room(harness: &mut Harness<'static, App>) {
 }
 
 fn show(harness: &mut Harness<'static, App>) {
-    device(harness).wanted_pane = Some(Pane::Segments);
+    device(harness).wanted_pane = Some(PaneId::Segments);
     harness.run_steps(4);
 }
 

@@ -1,8 +1,8 @@
 //! The segment timeline, and the timeline's segments, in the real application.
 
+use crate::device::PaneId;
 use crate::device::Selection;
 use crate::device::TimelineMode;
-use crate::panes::Pane;
 use crate::tests::{device, harness, harness_with, open, open_path, sample, snapshot_pickle, wait};
 use crate::work::worker::WorkMode;
 use crate::*;
@@ -18,7 +18,7 @@ const ROW: &str = "Segment 0x40000000, 20.0 MiB, stream 0, reserved by train.py:
 fn opened() -> (Harness<'static, App>, tempfile::TempDir) {
     let mut harness = harness();
     let folder = open(&mut harness, &snapshot_pickle());
-    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    device(&mut harness).wanted_pane = Some(PaneId::SegmentTimeline);
     harness.run_steps(4);
     (harness, folder)
 }
@@ -127,7 +127,7 @@ fn both_timelines_show_the_same_time() {
 fn rows_expand_and_become_thin_again() {
     let mut harness = harness();
     open_path(&mut harness, sample("frag_oom.pickle"));
-    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    device(&mut harness).wanted_pane = Some(PaneId::SegmentTimeline);
     harness.run_steps(4);
     let labels = |harness: &Harness<'_, App>| -> Vec<String> {
         let rows = harness.query_all_by_label_contains("Segment 0x");
@@ -153,7 +153,7 @@ fn rows_expand_and_become_thin_again() {
 fn a_selection_made_elsewhere_comes_into_view() {
     let mut harness = harness();
     open_path(&mut harness, sample("frag_oom.pickle"));
-    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    device(&mut harness).wanted_pane = Some(PaneId::SegmentTimeline);
     harness.run_steps(4);
     let rect = canvas(&harness, "Segment timeline");
     turn_wheel(&mut harness, rect.center(), -4000.0, Modifiers::SHIFT);
@@ -172,7 +172,7 @@ fn a_selection_made_elsewhere_comes_into_view() {
 fn the_order_of_rows_is_chosen() {
     let mut harness = harness();
     open_path(&mut harness, sample("streams.pickle"));
-    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    device(&mut harness).wanted_pane = Some(PaneId::SegmentTimeline);
     harness.run_steps(4);
     let addresses = |harness: &Harness<'_, App>| -> Vec<String> {
         let rows = harness.query_all_by_label_contains("Segment 0x");
@@ -215,7 +215,7 @@ fn the_timeline_stacks_segments_when_asked() {
 fn pictures_of_segments_arrive_from_their_thread() {
     let mut harness = harness_with(WorkMode::Background);
     let _folder = open(&mut harness, &snapshot_pickle());
-    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    device(&mut harness).wanted_pane = Some(PaneId::SegmentTimeline);
     wait(&mut harness, |harness| harness.query_by_label(ROW).is_some());
     let at = place(&mut harness, 4.5, 0.2);
     wait(&mut harness, |harness| {
@@ -244,7 +244,7 @@ fn without_segments_the_panel_says_so() {
     let bytes = b"(dVsegments\n(lsVdevice_traces\n(l(l(dVaction\nValloc\nsVaddr\nI512\nsVsize\nI64\nsVstream\nI0\nsVframes\n(lsaas.";
     let mut harness = harness();
     let _folder = open(&mut harness, bytes);
-    device(&mut harness).wanted_pane = Some(Pane::SegmentTimeline);
+    device(&mut harness).wanted_pane = Some(PaneId::SegmentTimeline);
     harness.run_steps(4);
     assert!(harness.query_by_label("This recording has no segments.").is_some());
 }

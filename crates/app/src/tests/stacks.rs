@@ -1,9 +1,9 @@
 //! The flame graph and the table of sites in the application, without a window.
 
 use crate::App;
+use crate::device::PaneId;
 use crate::device::Selection;
 use crate::panes::OpenDevice;
-use crate::panes::Pane;
 use crate::stacks::controls::Mode;
 use crate::tests::details::with_source;
 use crate::tests::{harness, open, snapshot_pickle};
@@ -28,7 +28,7 @@ fn sample() -> (Window, tempfile::TempDir) {
     harness.set_size(egui::vec2(1500.0, 1400.0));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sample_snapshots/gpt_oom_forward.pickle");
     let folder = open(&mut harness, &std::fs::read(path).expect("the sample can be read"));
-    device(&mut harness, |device| device.wanted_pane = Some(Pane::Stacks));
+    device(&mut harness, |device| device.wanted_pane = Some(PaneId::Stacks));
     wait(&mut harness);
     (harness, folder)
 }
@@ -98,7 +98,7 @@ fn a_site_has_its_line_of_code_where_the_recording_came_with_its_files() {
         let mut harness = harness();
         harness.set_size(egui::vec2(2500.0, 1400.0));
         let _folder = open(&mut harness, &bytes);
-        device(&mut harness, |device| device.wanted_pane = Some(Pane::Stacks));
+        device(&mut harness, |device| device.wanted_pane = Some(PaneId::Stacks));
         wait(&mut harness);
         assert_ne!(harness.query_all_by_label_contains("train.py:55 attention").count(), 0);
         let found = harness.query_all_by_label_contains("attention: weights = torch.softmax").count();

@@ -1,13 +1,13 @@
 //! The lists of events and allocations in the real application.
 
 use super::*;
+use crate::device::PaneId;
 use crate::device::Selection;
-use crate::panes::Pane;
 use egui_kittest::kittest::NodeT as _;
 use oomscope_model::AllocId;
 
 /// The sample file with a pane in front.
-fn harness_on(pane: Pane) -> (Harness<'static, App>, tempfile::TempDir) {
+fn harness_on(pane: PaneId) -> (Harness<'static, App>, tempfile::TempDir) {
     let mut harness = harness();
     let folder = open(&mut harness, &snapshot_pickle());
     device(&mut harness).wanted_pane = Some(pane);
@@ -37,7 +37,7 @@ fn copied(harness: &mut Harness<'static, App>, button: &str) -> String {
 
 #[test]
 fn a_click_on_an_event_moves_the_cursor_and_selects_its_allocation() {
-    let (mut harness, _folder) = harness_on(Pane::Events);
+    let (mut harness, _folder) = harness_on(PaneId::Events);
     assert!(
         rows(&harness).iter().any(|row| row.contains("oom") && row.contains("16.0 MiB")),
         "{:?}",
@@ -62,7 +62,7 @@ fn a_click_on_an_event_moves_the_cursor_and_selects_its_allocation() {
 
 #[test]
 fn a_segment_event_selects_its_segment() {
-    let (mut harness, _folder) = harness_on(Pane::Events);
+    let (mut harness, _folder) = harness_on(PaneId::Events);
     device(&mut harness).at.move_to(Moment::START);
     harness.run_steps(2);
     harness.get_by_label_contains("segment_alloc").click();
@@ -72,7 +72,7 @@ fn a_segment_event_selects_its_segment() {
 
 #[test]
 fn a_search_counts_steps_and_leaves_out() {
-    let (mut harness, _folder) = harness_on(Pane::Events);
+    let (mut harness, _folder) = harness_on(PaneId::Events);
     let field = harness.get_by_label("Search events");
     field.focus();
     field.type_text("alloc >3MiB");
@@ -95,7 +95,7 @@ fn a_search_counts_steps_and_leaves_out() {
 
 #[test]
 fn a_search_that_is_wrong_says_so() {
-    let (mut harness, _folder) = harness_on(Pane::Events);
+    let (mut harness, _folder) = harness_on(PaneId::Events);
     let field = harness.get_by_label("Search events");
     field.focus();
     field.type_text(">lots");
@@ -114,7 +114,7 @@ fn a_search_that_is_wrong_says_so() {
 
 #[test]
 fn a_search_that_asks_about_allocations_says_where_it_belongs() {
-    let (mut harness, _folder) = harness_on(Pane::Events);
+    let (mut harness, _folder) = harness_on(PaneId::Events);
     let field = harness.get_by_label("Search events");
     field.focus();
     field.type_text("alloc lifetime<1s");
@@ -124,7 +124,7 @@ fn a_search_that_asks_about_allocations_says_where_it_belongs() {
 
 #[test]
 fn a_search_is_completed_with_the_keyboard() {
-    let (mut harness, _folder) = harness_on(Pane::Events);
+    let (mut harness, _folder) = harness_on(PaneId::Events);
     let field = harness.get_by_label("Search events");
     field.focus();
     harness.run_steps(3);
@@ -141,7 +141,7 @@ fn a_search_is_completed_with_the_keyboard() {
 
 #[test]
 fn allocations_are_sorted_by_their_headers() {
-    let (mut harness, _folder) = harness_on(Pane::Allocations);
+    let (mut harness, _folder) = harness_on(PaneId::Allocations);
     let first = |harness: &Harness<'_, App>| rows(harness).first().cloned().unwrap_or_default();
     assert!(first(&harness).starts_with("8.00 MiB"), "{:?}", rows(&harness));
     assert!(harness.query_by_label_contains("2 blocks, 10.0 MiB active after event 6").is_some());
@@ -158,7 +158,7 @@ fn allocations_are_sorted_by_their_headers() {
 
 #[test]
 fn a_click_selects_an_allocation_and_keys_go_on() {
-    let (mut harness, _folder) = harness_on(Pane::Allocations);
+    let (mut harness, _folder) = harness_on(PaneId::Allocations);
     harness.query_all_by_role(Role::Row).next().expect("a row").click();
     harness.run_steps(3);
     assert_eq!(device(&mut harness).at.selection(), Selection::Allocation(AllocId(0)));
@@ -171,7 +171,7 @@ fn a_click_selects_an_allocation_and_keys_go_on() {
 
 #[test]
 fn all_allocations_are_listed_with_those_that_are_gone() {
-    let (mut harness, _folder) = harness_on(Pane::Allocations);
+    let (mut harness, _folder) = harness_on(PaneId::Allocations);
     harness.get_by_label("All").click();
     assert!(wait(&mut harness, |harness| rows(harness).len() == 3), "{:?}", rows(&harness));
     assert!(harness.query_by_label_contains("3 allocations in the recording, 14.0 MiB in all").is_some());
@@ -179,14 +179,14 @@ fn all_allocations_are_listed_with_those_that_are_gone() {
 
 #[test]
 fn the_filter_holds_for_both_lists() {
-    let (mut harness, _folder) = harness_on(Pane::Allocations);
+    let (mut harness, _folder) = harness_on(PaneId::Allocations);
     device(&mut harness).at.query = "size=8MiB".to_owned();
     assert!(wait(&mut harness, |harness| rows(harness).len() == 1), "{:?}", rows(&harness));
     assert!(harness.query_by_label_contains("1 of 2 match, 8.00 MiB active after event 6").is_some());
     harness.get_by_label("All").click();
     harness.run_steps(3);
     assert!(harness.query_by_label_contains("1 of 3 match, 8.00 MiB in all").is_some());
-    device(&mut harness).wanted_pane = Some(Pane::Events);
+    device(&mut harness).wanted_pane = Some(PaneId::Events);
     assert!(wait(&mut harness, |harness| harness.query_by_label_contains("1 of 7 events match").is_some()));
     assert!(1 < rows(&harness).len());
     harness.get_by_label("Only matching").click();
@@ -199,7 +199,7 @@ fn the_filter_holds_for_both_lists() {
 
 #[test]
 fn another_allocation_that_is_selected_is_scrolled_to() {
-    let (mut harness, _folder) = harness_on(Pane::Allocations);
+    let (mut harness, _folder) = harness_on(PaneId::Allocations);
     device(&mut harness).at.select(Selection::Allocation(AllocId(2)));
     harness.run_steps(3);
     let selected = harness
@@ -211,7 +211,7 @@ fn another_allocation_that_is_selected_is_scrolled_to() {
 }
 
 /// A sample with a pane in front.
-fn sample_on(pane: Pane, name: &str) -> Harness<'static, App> {
+fn sample_on(pane: PaneId, name: &str) -> Harness<'static, App> {
     let mut harness = harness();
     open_path(&mut harness, sample(name));
     device(&mut harness).wanted_pane = Some(pane);
@@ -221,7 +221,7 @@ fn sample_on(pane: Pane, name: &str) -> Harness<'static, App> {
 
 #[test]
 fn a_click_on_an_iteration_goes_to_its_peak_and_a_button_filters_to_it() {
-    let mut harness = sample_on(Pane::Iterations, "annotated.pickle");
+    let mut harness = sample_on(PaneId::Iterations, "annotated.pickle");
     let listed = rows(&harness);
     assert_eq!(listed.len(), 3, "{listed:?}");
     assert!(listed[0].starts_with("0, 37–829, 1.77 GiB, 221, backward, +409 MiB, 409 MiB"), "{listed:?}");
@@ -240,7 +240,7 @@ fn a_click_on_an_iteration_goes_to_its_peak_and_a_button_filters_to_it() {
 
 #[test]
 fn modules_are_those_of_the_cursor() {
-    let mut harness = sample_on(Pane::Modules, "annotated.pickle");
+    let mut harness = sample_on(PaneId::Modules, "annotated.pickle");
     device(&mut harness).at.go_to(Moment(1000));
     assert!(wait(&mut harness, |harness| {
         rows(harness)
@@ -260,7 +260,7 @@ fn a_search_for_events_knows_iterations_and_ranges() {
     for (query, found) in
         [("iteration:1", "722 of 2,272 events"), ("range:\"## forward ##\"", "488 of 2,272 events")]
     {
-        let mut harness = sample_on(Pane::Events, "annotated.pickle");
+        let mut harness = sample_on(PaneId::Events, "annotated.pickle");
         let field = harness.get_by_label("Search events");
         field.focus();
         field.type_text(query);

@@ -1,8 +1,8 @@
 //! The timeline in the real application.
 
+use crate::device::PaneId;
 use crate::device::Selection;
 use crate::device::TimelineMode;
-use crate::panes::Pane;
 use crate::tests::{device, harness, open, open_path, sample, snapshot_pickle, wheel};
 use crate::*;
 use eframe::egui::{Key, Pos2, Role, vec2};
@@ -35,6 +35,7 @@ fn the_wall_clock_is_in_the_tooltip() {
 fn blocks_too_thin_to_be_seen_are_named_by_their_category() {
     let mut harness = harness();
     open_path(&mut harness, sample("frag_oom.pickle"));
+    harness.key_press(egui::Key::V);
     harness.run_steps(4);
     let rect = harness.get_by_role_and_label(Role::Canvas, "Allocation timeline").rect();
     let device = device(&mut harness);
@@ -89,7 +90,7 @@ fn the_legend_tells_only_what_the_bands_show() {
 fn holes_lie_below_their_moments_of_the_timeline_on_both_axes() {
     let mut harness = harness();
     open_path(&mut harness, sample("frag_oom.pickle"));
-    device(&mut harness).wanted_pane = Some(Pane::Holes);
+    device(&mut harness).wanted_pane = Some(PaneId::Holes);
     for (axis, zoom) in [(Axis::Event, 1.0), (Axis::Time, 1.0), (Axis::Event, 4.0)] {
         device(&mut harness).at.set_axis(axis);
         device(&mut harness).at.fit();

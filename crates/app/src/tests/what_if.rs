@@ -2,7 +2,7 @@
 
 use super::{device, harness, open_path, sample};
 use crate::App;
-use crate::panes::Pane;
+use crate::device::PaneId;
 use eframe::egui::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
@@ -10,7 +10,7 @@ use egui_kittest::kittest::Queryable as _;
 fn opened(name: &str) -> Harness<'static, App> {
     let mut harness = harness();
     open_path(&mut harness, sample(name));
-    device(&mut harness).wanted_pane = Some(Pane::WhatIf);
+    device(&mut harness).wanted_pane = Some(PaneId::WhatIf);
     harness.set_size(eframe::egui::vec2(1280.0, 1100.0));
     harness.run_steps(4);
     harness

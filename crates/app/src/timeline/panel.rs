@@ -9,7 +9,7 @@ use super::request::TimelineRequest;
 use super::state::State;
 use super::thing;
 use crate::accessible;
-use crate::device::{PaneCtx, Selection, Standpoint, TimelineMode};
+use crate::device::{Pane, PaneCtx, Selection, Standpoint, TimelineMode};
 use crate::notes::flags;
 use crate::pointed::{self, Thing};
 use crate::theme;
@@ -55,54 +55,57 @@ struct Places {
     axis: Rect,
 }
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    let palette = theme::palette(ui);
-    let (recording, derived) = (ctx.recording, ctx.derived);
-    let Some(places) = places(ui.available_rect_before_wrap(), &derived.lanes) else { return };
-    ui.allocate_rect(ui.available_rect_before_wrap(), Sense::hover());
-    if places.minimap.is_positive() {
-        minimap::ui(ui, places.minimap, palette, recording, ctx.at, &mut state.minimap);
-    }
-    let response = ui.interact(places.picture, ui.scope_id().with("picture"), Sense::click_and_drag());
-    accessible::picture(&response, "Allocation timeline", || ctx.at.words());
-    // Everything that changes the view comes before the request, so that the picture follows at once.
-    input::scrub(ui, places.axis, places.picture, recording, ctx.at);
-    box_zoom(&response, ctx.at, state);
-    brush::drag(&response, recording, ctx.at, state);
-    input::navigate(ui, &response, ctx.at, !state.is_drawing());
-    ctx.at.follow_height();
-    let request = request(ui, places.picture, ctx, palette);
-    let new = || TimelinePictures::new(recording.clone(), ui.ctx(), derived.work_mode);
-    let pictures = state.pictures.get_or_insert_with(new);
-    pictures.update(ui.ctx(), request);
-    let pointed = response.hover_pos().zip(pictures.shown());
-    let under = pointed.map(|(pointer, shown)| input::under(shown, places.picture, &ctx.at.view, pointer));
-    if accessible::is_pressed_by_key(&response) {
-        ctx.at.select_event();
-    } else if let Some(under) = under {
-        pointed::on(&response, || thing::of(ctx, palette, under));
-        if response.double_clicked() {
-            input::double_click(recording, ctx.at, under);
-        } else if response.clicked() {
-            input::click(recording, ctx.at, under);
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        let palette = theme::palette(ui);
+        let (recording, derived) = (ctx.recording, ctx.derived);
+        let Some(places) = places(ui.available_rect_before_wrap(), &derived.lanes) else { return };
+        ui.allocate_rect(ui.available_rect_before_wrap(), Sense::hover());
+        if places.minimap.is_positive() {
+            minimap::ui(ui, places.minimap, palette, recording, ctx.at, &mut self.minimap);
         }
+        let response = ui.interact(places.picture, ui.scope_id().with("picture"), Sense::click_and_drag());
+        accessible::picture(&response, "Allocation timeline", || ctx.at.words());
+        // Everything that changes the view comes before the request, so that the picture follows at once.
+        input::scrub(ui, places.axis, places.picture, recording, ctx.at);
+        box_zoom(&response, ctx.at, self);
+        brush::drag(&response, recording, ctx.at, self);
+        input::navigate(ui, &response, ctx.at, !self.is_drawing());
+        ctx.at.follow_height();
+        let request = request(ui, places.picture, ctx, palette);
+        let new = || TimelinePictures::new(recording.clone(), ui.ctx(), derived.work_mode);
+        let pictures = self.pictures.get_or_insert_with(new);
+        pictures.update(ui.ctx(), request);
+        let pointed = response.hover_pos().zip(pictures.shown());
+        let under =
+            pointed.map(|(pointer, shown)| input::under(shown, places.picture, &ctx.at.view, pointer));
+        if accessible::is_pressed_by_key(&response) {
+            ctx.at.select_event();
+        } else if let Some(under) = under {
+            pointed::on(&response, || thing::of(ctx, palette, under));
+            if response.double_clicked() {
+                input::double_click(recording, ctx.at, under);
+            } else if response.clicked() {
+                input::click(recording, ctx.at, under);
+            }
+        }
+        paint(ui, ctx, pictures, &places, palette, under);
+        box_ui(ui, self.box_from, &places, palette);
+        if !response.dragged() {
+            let texts = HoverTexts {
+                recording,
+                figures: &derived.figures,
+                pools: pictures.pools(),
+                shown: pictures.shown(),
+            };
+            texts.ui(&response, under);
+        }
+        lanes_ui(ui, recording, &derived.lanes, ctx.at, &places, palette);
+        let (timeline, view) = (recording.timeline(), ctx.at.view);
+        let canvas =
+            TimelineCanvas { painter: ui.painter(), rect: places.picture, view: &view, timeline, palette };
+        flags::ui(ui, &canvas, ctx);
     }
-    paint(ui, ctx, pictures, &places, palette, under);
-    box_ui(ui, state.box_from, &places, palette);
-    if !response.dragged() {
-        let texts = HoverTexts {
-            recording,
-            figures: &derived.figures,
-            pools: pictures.pools(),
-            shown: pictures.shown(),
-        };
-        texts.ui(&response, under);
-    }
-    lanes_ui(ui, recording, &derived.lanes, ctx.at, &places, palette);
-    let (timeline, view) = (recording.timeline(), ctx.at.view);
-    let canvas =
-        TimelineCanvas { painter: ui.painter(), rect: places.picture, view: &view, timeline, palette };
-    flags::ui(ui, &canvas, ctx);
 }
 
 /// The rectangles of all parts; `None` if there is too little room.

@@ -15,9 +15,9 @@ pub(crate) fn ui(ui: &mut egui::Ui, at: &mut Standpoint, has_times: bool) {
     mark_switch(ui, at);
 }
 
-/// The switch that marks the memory of the verdict, where there is such memory.
+/// The switch that marks the memory of the verdict, where there is such memory, and the user has not chosen other memory.
 fn mark_switch(ui: &mut egui::Ui, at: &mut Standpoint) {
-    let Some(marked) = at.verdict() else { return };
+    let Some(marked) = at.verdict().filter(|_| at.outlined().is_none()) else { return };
     let hint = format!("{}\nMark what the verdict is about, and fade the rest (V)", marked.label);
     let switch = egui::Button::selectable(at.marks_verdict, theme::small("Finding"));
     if ui.add(switch.frame_when_inactive(true)).on_hover_text(hint).clicked() {

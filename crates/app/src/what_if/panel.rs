@@ -4,7 +4,7 @@ use super::controls::Controls;
 use super::map::{self, DrawnMap, LayoutTask};
 use super::results;
 use super::simulating::{SimulateTask, Simulated, WhatIfRequest, WhatIfResponse, has_requests};
-use crate::device::PaneCtx;
+use crate::device::{Pane, PaneCtx};
 use crate::theme;
 use crate::waiting;
 use crate::work::background::Background;
@@ -44,17 +44,19 @@ pub(crate) struct State {
     shown: Option<usize>,
 }
 
-pub(crate) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
-    if !has_requests(ctx.recording) {
-        let text = "No events of a GPU's allocator were recorded that could be simulated.";
-        ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
-        return;
+impl Pane for State {
+    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+        if !has_requests(ctx.recording) {
+            let text = "No events of a GPU's allocator were recorded that could be simulated.";
+            ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
+            return;
+        }
+        self.settings_ui(ui, ctx);
     }
-    state.ui(ui, ctx);
 }
 
 impl State {
-    fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
+    fn settings_ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
         let recorded = ctx.recording;
         let recorded = self.recorded.get_or_insert_with(|| Settings::in_effect(recorded));
         let controls = self.controls.get_or_insert_with(|| Controls::new(recorded.clone()));

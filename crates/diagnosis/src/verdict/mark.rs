@@ -9,7 +9,7 @@ use crate::figure;
 use crate::finding::{Finding, Mark, MarkStep, Site};
 use crate::retained::Retained;
 use crate::sentence::{Sentence, name, say};
-use oomscope_model::{AllocId, Bytes, Moment};
+use oomscope_model::{AllocId, Bytes, EventIx, Moment};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Mark the memory that the verdict about a failed request is about. A request alone, memory outside of PyTorch and free memory
@@ -77,7 +77,7 @@ pub(super) fn kept(case: &Case<'_>, retained: &Retained, site: Option<&Site>) ->
     Mark { label, steps: steps(case, &retained.allocations) }
 }
 
-/// What each repetition left of some allocations.
+/// What each repetition left of some allocations; those of one iteration are one step.
 fn steps(case: &Case<'_>, allocations: &[AllocId]) -> Vec<MarkStep> {
     let mut by_repetition: BTreeMap<usize, Bytes> = BTreeMap::new();
     for &id in allocations {
@@ -86,13 +86,20 @@ fn steps(case: &Case<'_>, allocations: &[AllocId]) -> Vec<MarkStep> {
             *by_repetition.entry(index).or_default() += case.recording.size(id);
         }
     }
-    let step = |(index, bytes): (usize, Bytes)| {
-        let start = case.repetitions.start(index)?;
-        let position = case.phases().position_at(Moment::after(start));
-        let iteration = position.iteration.map(|number| say!(", iteration {}", figure::count(number)));
-        Some(MarkStep { start, label: say!("{}{}", figure::bytes(bytes), iteration) })
+    let mut steps: Vec<(EventIx, Option<u32>, Bytes)> = Vec::new();
+    for (index, bytes) in by_repetition {
+        let Some(start) = case.repetitions.start(index) else { continue };
+        let iteration = case.phases().position_at(Moment::after(start)).iteration;
+        match steps.last_mut().filter(|(_, of, _)| iteration.is_some() && *of == iteration) {
+            Some((.., all)) => *all += bytes,
+            None => steps.push((start, iteration, bytes)),
+        }
+    }
+    let step = |(start, iteration, bytes): (EventIx, Option<u32>, Bytes)| {
+        let iteration = iteration.map(|number| say!(", iteration {}", figure::count(number)));
+        MarkStep { start, label: say!("{}{}", figure::bytes(bytes), iteration) }
     };
-    by_repetition.into_iter().filter_map(step).collect()
+    steps.into_iter().map(step).collect()
 }
 
 fn set(finding: &mut Finding, blocks: BTreeSet<AllocId>, label: Sentence) {

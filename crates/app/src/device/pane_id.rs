@@ -1,8 +1,17 @@
-//! The kinds of panes.
+//! The names of panes, and what they ask of each other.
+
+/// What a pane asks of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Bring a pane to the front, with room to read it.
+    Show(PaneId),
+    /// The same of the stacks that changed over the marked range.
+    ShowChange,
+}
 
 /// A kind of pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-pub(crate) enum Pane {
+pub(crate) enum PaneId {
     /// Memory over time.
     Timeline,
     /// The totals and the meanings of colours, with their bytes at the cursor.
