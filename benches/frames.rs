@@ -27,7 +27,7 @@ const PICTURE: Pos2 = pos2(600.0, 400.0);
 
 /// Panes whose cost of scrubbing is measured.
 const PANES: [&str; 8] =
-    ["Holes", "Segment map", "Segment timeline", "Stacks", "Allocations", "Events", "Iterations", "Modules"];
+    ["Holes", "Map", "Segment timeline", "Stacks", "Allocations", "Events", "Iterations", "Modules"];
 
 /// Filters that stay while the cursor moves, and that follow it.
 const FILTERS: [&str; 2] = ["size>1MB", "live size>1MB"];
@@ -54,7 +54,7 @@ fn main() -> std::io::Result<()> {
         seeks(&format!("scrub anywhere with the filter {query}"), &mut window)?;
     }
     window.filter("");
-    window.show_pane("Segment map");
+    window.show_pane("Map");
     report("zoom", &mut window, |i| wheel(if i % 60 < 30 { 20.0 } else { -20.0 }))?;
     zoom_in(&mut window);
     report("pan", &mut window, pan)?;

@@ -194,7 +194,7 @@ mod tests {
         let keys = |name: &str| all.iter().find(|entry| entry.name == name).map(|entry| entry.keys.clone());
         assert_eq!(keys("Go to the peak").as_deref(), Some("P"));
         assert_eq!(keys("Write a filter").as_deref(), Some("/, Ctrl+F"));
-        assert_eq!(keys("Show segment map").as_deref(), Some("1"));
+        assert_eq!(keys("Show map").as_deref(), Some("1"));
         assert_eq!(keys("Show device 1").as_deref(), Some(""));
         assert_eq!(keys("Open b.pickle").as_deref(), Some("/runs"));
         assert!(keys("Colour by stack").is_some() && keys("Export report (HTML)…").is_some());

@@ -59,7 +59,7 @@ pub(super) const ACTIONS: &[Action] = &[
     action(MenuPart::Go, "Zoom to it", is_range, zoom_to_range),
     action(MenuPart::Go, "Go to this event", is_event, go_to_event),
     action(MenuPart::Show, "Details", has_details, |about, reach| show(about, reach, PaneId::Details)),
-    action(MenuPart::Show, "Segment map", is_memory, |about, reach| show(about, reach, PaneId::Segments)),
+    action(MenuPart::Show, "Map", is_memory, |about, reach| show(about, reach, PaneId::Segments)),
     action(MenuPart::Show, "Segment timeline", is_memory, |about, reach| {
         show(about, reach, PaneId::SegmentTimeline);
     }),

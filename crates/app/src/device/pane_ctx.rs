@@ -16,6 +16,11 @@ pub(crate) trait Pane {
     /// Draw it.
     fn ui(&mut self, ui: &mut Ui, ctx: &mut PaneCtx<'_>);
 
+    /// The height of its content in points, where that is known to be little. Others take what they are given.
+    fn height_px(&self) -> Option<f32> {
+        None
+    }
+
     /// Take over what does not depend on the contents of the file from the state for another version of it.
     fn keep(&mut self, _old: &Self)
     where

@@ -1,10 +1,10 @@
 //! The places of the panes: arranged for the room there is, and as the user wants them after a change.
 
-use super::arrangement::{arranged, is_tray_beside, is_tray_closed};
+use super::arrangement::{Tray, arranged, is_tray_beside, is_tray_closed};
 use super::dividers;
 use super::opening::{Opening, view};
 use super::show::{MIN_PANE_PX, Show};
-use super::{Home, OpenDevice, PANES, definition};
+use super::{Home, OpenDevice, PANES, Room, definition, more};
 use crate::device::{PaneId, Wish};
 use eframe::egui::{Ui, Vec2};
 use egui_tiles::{Tile, TileId, Tree};
@@ -21,15 +21,16 @@ pub(crate) struct Layout {
     /// The room that the panes were arranged for, in points.
     #[serde(skip)]
     room_px: Vec2,
-    /// Whether the tray has more room than the timeline.
+    /// What the size of the tray depends on.
     #[serde(skip)]
-    is_tray_large: bool,
+    tray: Tray,
 }
 
 impl Default for Layout {
     fn default() -> Self {
-        let tree = arranged(FIRST_ROOM_PX, false);
-        Self { tree, is_custom: false, room_px: FIRST_ROOM_PX, is_tray_large: false }
+        let tray = Tray::default();
+        let tree = arranged(FIRST_ROOM_PX, tray);
+        Self { tree, is_custom: false, room_px: FIRST_ROOM_PX, tray }
     }
 }
 
@@ -57,10 +58,10 @@ impl Layout {
             "a name is used twice"
         );
         self.fit(ui.available_size());
-        self.hide_what_needs_history(device.derived.figures.has_history);
+        self.hide(device.derived.figures.has_history);
         if let Some(pane) = device.wanted_pane.take() {
             self.show(pane);
-            self.enlarge(self.is_tray_large || (self.is_tray_closed() && is_in_tray(pane)));
+            self.enlarge(self.tray.is_large || (self.is_tray_closed() && is_in_tray(pane)));
         }
         if device.seen != device.at.selection() {
             // It was selected outside of the panes.
@@ -70,23 +71,31 @@ impl Layout {
             }
         }
         self.open(device);
+        self.fit_tray(device);
         let opened_at = device.opened_at;
+        let has_history = device.derived.figures.has_history;
         let (mut ctx, states) = device.split();
-        let tray_size = (!self.is_custom && !is_tray_beside(self.room_px)).then_some(self.is_tray_large);
+        let tray_size = (!self.is_custom && !is_tray_beside(self.room_px)).then_some(self.tray.is_large);
         let mut show = Show {
             ctx: &mut ctx,
             states,
             opened_at,
             is_custom: self.is_custom,
             selected_in: None,
+            wanted: None,
+            more: more(has_history).collect(),
             tray_size,
             is_resized: false,
             is_tray_closed: self.is_tray_closed(),
         };
         self.tree.ui(&mut show, ui);
-        let (selected_in, is_resized) = (show.selected_in, show.is_resized);
+        let (selected_in, is_resized, wanted) = (show.selected_in, show.is_resized, show.wanted);
         self.is_custom = show.is_custom | dividers::ui(ui, &mut self.tree, MIN_PANE_PX);
         device.seen = device.at.selection();
+        if let Some(pane) = wanted {
+            device.wanted_pane = Some(pane);
+            ui.request_repaint();
+        }
         if let Some(pane) = selected_in {
             self.show_details_beside(pane);
         }
@@ -105,11 +114,11 @@ impl Layout {
             };
             self.show(pane);
             // Who follows a link wants to see what it leads to.
-            self.enlarge(self.is_tray_large || is_in_tray(pane));
+            self.enlarge(self.tray.is_large || is_in_tray(pane));
             ui.request_repaint();
         }
         if is_resized {
-            self.enlarge(!self.is_tray_large);
+            self.enlarge(!self.tray.is_large);
         }
     }
 
@@ -136,14 +145,28 @@ impl Layout {
 
     /// True if only the tabs of the tray have room.
     fn is_tray_closed(&self) -> bool {
-        !self.is_custom && !self.is_tray_large && is_tray_closed(self.room_px)
+        !self.is_custom && !self.tray.is_large && is_tray_closed(self.room_px)
     }
 
     /// Give the tray more room, or less.
-    fn enlarge(&mut self, is_tray_large: bool) {
-        if self.is_tray_large != is_tray_large {
-            self.is_tray_large = is_tray_large;
+    fn enlarge(&mut self, is_large: bool) {
+        self.resize_tray(Tray { is_large, ..self.tray });
+    }
+
+    fn resize_tray(&mut self, tray: Tray) {
+        if self.tray != tray {
+            self.tray = tray;
             self.arrange(self.room_px);
+        }
+    }
+
+    /// Give the tray the height that the view in front needs.
+    fn fit_tray(&mut self, device: &mut OpenDevice) {
+        let in_front =
+            self.in_front().into_iter().find_map(|pane| Some((pane, definition(pane)?.home.room()?)));
+        if let Some((pane, room)) = in_front.filter(|(_, room)| *room != Room::Same) {
+            let content_px = device.states.of(pane).height_px();
+            self.resize_tray(Tray { room, content_px, ..self.tray });
         }
     }
 
@@ -159,7 +182,7 @@ impl Layout {
             return;
         }
         let in_front = self.in_front();
-        (self.tree, self.room_px) = (arranged(room_px, self.is_tray_large), room_px);
+        (self.tree, self.room_px) = (arranged(room_px, self.tray), room_px);
         for pane in in_front {
             self.show(pane);
         }
@@ -174,22 +197,30 @@ impl Layout {
     }
 
     fn show(&mut self, wanted: PaneId) {
+        if let Some(id) = self.tile(wanted) {
+            self.tree.set_visible(id, true);
+        }
         self.tree.make_active(|_, tile| matches!(tile, Tile::Pane(pane) if *pane == wanted));
     }
 
-    /// A recording without a history has the room for what it does have.
-    fn hide_what_needs_history(&mut self, has_history: bool) {
+    /// Hide what *More* leads to unless it is in front. A recording without a history has the room for what it does have.
+    fn hide(&mut self, has_history: bool) {
         let all: Vec<(TileId, PaneId)> = self.panes().collect();
+        let in_front = self.tree.active_tiles();
         for (id, pane) in all {
-            let is_shown = has_history || definition(pane).is_none_or(|definition| !definition.needs_history);
-            self.tree.set_visible(id, is_shown);
+            let Some(known) = definition(pane) else { continue };
+            let is_tab = !matches!(known.home, Home::More(_)) || in_front.contains(&id);
+            self.tree.set_visible(id, is_tab && (has_history || !known.needs_history));
         }
+    }
+
+    fn tile(&self, wanted: PaneId) -> Option<TileId> {
+        self.panes().find(|&(_, pane)| pane == wanted).map(|(id, _)| id)
     }
 
     /// Bring the details of what was selected in a pane to the front, unless they would hide that pane.
     fn show_details_beside(&mut self, pane: PaneId) {
-        let tile = |wanted| self.panes().find(|&(_, pane)| pane == wanted).map(|(id, _)| id);
-        let home = |wanted| tile(wanted).and_then(|id| self.tree.tiles.parent_of(id));
+        let home = |wanted| self.tile(wanted).and_then(|id| self.tree.tiles.parent_of(id));
         if home(pane) != home(PaneId::Details) {
             self.show(PaneId::Details);
         }
@@ -197,5 +228,5 @@ impl Layout {
 }
 
 fn is_in_tray(pane: PaneId) -> bool {
-    definition(pane).is_some_and(|definition| definition.home == Home::Tray)
+    definition(pane).is_some_and(|definition| definition.home.room().is_some())
 }

@@ -24,12 +24,35 @@ use crate::{
 enum Home {
     /// The largest part, always in sight.
     Center,
-    /// Below or beside the center, as one of several tabs.
-    Tray,
+    /// Below or beside the center, as one of several tabs: in the tray.
+    Tray(Room),
+    /// The same, but its tab is there only while it is in front: the button *More* leads to it.
+    More(Room),
     /// The top of the right side, always in sight.
     RightTop,
     /// The right side below that, as one of several tabs.
     Right,
+}
+
+/// The height that a view of the tray needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Room {
+    /// That of a picture below the timeline.
+    Picture,
+    /// Half of the window, or as much as its rows need.
+    Table,
+    /// What the view before it had, as it belongs to what is done in the timeline.
+    Same,
+}
+
+impl Home {
+    /// The height that it needs, if it is in the tray.
+    fn room(self) -> Option<Room> {
+        match self {
+            Self::Tray(room) | Self::More(room) => Some(room),
+            Self::Center | Self::RightTop | Self::Right => None,
+        }
+    }
 }
 
 /// What is particular to one pane besides its state.
@@ -43,12 +66,12 @@ struct Definition {
 
 /// Makes the table of panes, and what has a place for each of them.
 macro_rules! panes {
-    ($($id:ident $field:ident: $state:ty, $name:literal, $home:ident, needs_history: $needs_history:literal;)*) => {
+    ($($id:ident $field:ident: $state:ty, $name:literal, $home:expr, needs_history: $needs_history:literal;)*) => {
         /// Every pane, in the order of tabs.
         const PANES: &[Definition] = &[$(Definition {
             pane: PaneId::$id,
             name: $name,
-            home: Home::$home,
+            home: $home,
             needs_history: $needs_history,
         }),*];
 
@@ -75,25 +98,25 @@ macro_rules! panes {
     };
 }
 
-// Name in the code, state, name for people, home.
+// Name in the code, state, name for people, home. What leads from the tray's tabs to *More* is in the order of keys.
 panes! {
-    Timeline timeline: timeline::state::State, "Timeline", Center, needs_history: true;
-    Legend legend: legend::state::State, "At the cursor", RightTop, needs_history: false;
-    Report report: report_view::panel::State, "Report", Right, needs_history: false;
-    Details details: details::state::State, "Details", Right, needs_history: false;
-    Segments segments: segment_map::state::State, "Segment map", Tray, needs_history: false;
-    SegmentTimeline segment_timeline: segment_timeline::state::State, "Segment timeline", Tray, needs_history: true;
-    Stacks stacks: stacks::panel::State, "Stacks", Tray, needs_history: false;
-    Holes holes: holes::panel::State, "Holes", Tray, needs_history: true;
-    Allocations allocations: tables::allocations::State, "Allocations", Tray, needs_history: false;
-    Events events: tables::events::State, "Events", Tray, needs_history: true;
-    Iterations iterations: tables::iterations::State, "Iterations", Tray, needs_history: true;
-    Modules modules: tables::modules::State, "Modules", Tray, needs_history: false;
-    WhatIf what_if: what_if::panel::State, "What if", Tray, needs_history: true;
-    Remedies remedies: remedies::panel::State, "Fixes", Tray, needs_history: false;
-    Compare compare: compare::panel::State, "Compare", Tray, needs_history: false;
-    Notes notes: notes::state::State, "Notes", Tray, needs_history: false;
-    Range range: range::panel::State, "Range", Tray, needs_history: true;
+    Timeline timeline: timeline::state::State, "Timeline", Home::Center, needs_history: true;
+    Legend legend: legend::state::State, "At the cursor", Home::RightTop, needs_history: false;
+    Report report: report_view::panel::State, "Report", Home::Right, needs_history: false;
+    Details details: details::state::State, "Details", Home::Right, needs_history: false;
+    Segments segments: segment_map::state::State, "Map", Home::Tray(Room::Picture), needs_history: false;
+    Stacks stacks: stacks::panel::State, "Stacks", Home::Tray(Room::Picture), needs_history: false;
+    Iterations iterations: tables::iterations::State, "Iterations", Home::Tray(Room::Table), needs_history: true;
+    Allocations allocations: tables::allocations::State, "Allocations", Home::Tray(Room::Table), needs_history: false;
+    Compare compare: compare::panel::State, "Compare", Home::Tray(Room::Table), needs_history: false;
+    Remedies remedies: remedies::panel::State, "Fixes", Home::More(Room::Table), needs_history: false;
+    WhatIf what_if: what_if::panel::State, "What if", Home::More(Room::Table), needs_history: true;
+    SegmentTimeline segment_timeline: segment_timeline::state::State, "Segment timeline", Home::More(Room::Picture), needs_history: true;
+    Events events: tables::events::State, "Events", Home::More(Room::Table), needs_history: true;
+    Holes holes: holes::panel::State, "Holes", Home::More(Room::Picture), needs_history: true;
+    Modules modules: tables::modules::State, "Modules", Home::More(Room::Table), needs_history: false;
+    Notes notes: notes::state::State, "Notes", Home::More(Room::Picture), needs_history: false;
+    Range range: range::panel::State, "Range", Home::More(Room::Same), needs_history: true;
 }
 
 fn definition(pane: PaneId) -> Option<&'static Definition> {
@@ -106,7 +129,7 @@ fn definition(pane: PaneId) -> Option<&'static Definition> {
 pub(crate) const TRAY_KEYS: &str = "1234567890";
 
 fn in_tray() -> impl Iterator<Item = PaneId> {
-    PANES.iter().filter(|definition| definition.home == Home::Tray).map(|definition| definition.pane)
+    PANES.iter().filter(|definition| definition.home.room().is_some()).map(|definition| definition.pane)
 }
 
 /// A pane of the tray, by its place there.
@@ -117,6 +140,13 @@ pub(crate) fn of_tray(place: usize) -> Option<PaneId> {
 /// The key that brings a pane of the tray to the front.
 pub(crate) fn key_of(pane: PaneId) -> Option<char> {
     in_tray().zip(TRAY_KEYS.chars()).find(|&(known, _)| known == pane).map(|(_, key)| key)
+}
+
+/// The panes that *More* leads to, with their names; only those that need no history where there is none.
+fn more(has_history: bool) -> impl Iterator<Item = (PaneId, &'static str)> {
+    let is_more = |known: &&Definition| matches!(known.home, Home::More(_));
+    let more = PANES.iter().filter(is_more).filter(move |known| has_history || !known.needs_history);
+    more.map(|known| (known.pane, known.name))
 }
 
 /// Every pane with its name.

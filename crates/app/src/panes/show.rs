@@ -14,7 +14,7 @@ use std::time::SystemTime;
 pub(super) const TAB_BAR_PX: f32 = 28.0;
 
 /// Space on each side of a tab's name, in points.
-const TAB_PADDING_PX: f32 = 6.0;
+const TAB_PADDING_PX: f32 = 10.0;
 
 /// Width of the lines between panes, in points.
 pub(super) const GAP_PX: f32 = 1.0;
@@ -32,12 +32,32 @@ pub(super) struct Show<'a, 'c> {
     pub(super) is_custom: bool,
     /// The pane in which the user has just selected something.
     pub(super) selected_in: Option<PaneId>,
+    /// The pane that the user has just chosen from *More*.
+    pub(super) wanted: Option<PaneId>,
+    /// The panes that *More* leads to, with their names.
+    pub(super) more: Vec<(PaneId, &'static str)>,
     /// Whether only the tabs of the tray are shown.
     pub(super) is_tray_closed: bool,
     /// Whether the tray is large; `None` where its size cannot be switched.
     pub(super) tray_size: Option<bool>,
     /// Whether the user wants the other size of the tray.
     pub(super) is_resized: bool,
+}
+
+impl Show<'_, '_> {
+    /// The menu of panes that have no tab of their own.
+    fn more_ui(&mut self, ui: &mut Ui) {
+        let menu = ui.menu_button(theme::small("More"), |ui| {
+            for &(pane, name) in &self.more {
+                let key = key_of(pane).map(String::from).unwrap_or_default();
+                if ui.add(egui::Button::new(name).shortcut_text(key)).clicked() {
+                    self.wanted = Some(pane);
+                    ui.close();
+                }
+            }
+        });
+        menu.response.on_hover_text("Fixes, settings, events and other views");
+    }
 }
 
 impl Behavior<PaneId> for Show<'_, '_> {
@@ -82,7 +102,11 @@ impl Behavior<PaneId> for Show<'_, '_> {
         _scroll_offset: &mut f32,
     ) {
         let is_tray = |id: &TileId| matches!(tiles.get(*id), Some(Tile::Pane(PaneId::Segments)));
-        let Some(is_large) = self.tray_size.filter(|_| tabs.children.iter().any(is_tray)) else { return };
+        if !tabs.children.iter().any(is_tray) {
+            return;
+        }
+        self.more_ui(ui);
+        let Some(is_large) = self.tray_size else { return };
         let (name, hint) = if is_large {
             ("Smaller", "More room for the timeline")
         } else {
@@ -118,7 +142,6 @@ impl Behavior<PaneId> for Show<'_, '_> {
         TAB_BAR_PX
     }
 
-    // With more, not all tabs of the tray fit into a window that is 1280 points wide.
     fn tab_title_spacing(&self, _visuals: &egui::Visuals) -> f32 {
         TAB_PADDING_PX
     }

@@ -3,7 +3,7 @@
 use super::columns::Column;
 use super::csv_copy;
 use super::scroll::Reveal;
-use super::virtual_list::{ListRows, ListState, RowLook, TableCell, VirtualList};
+use super::virtual_list::{ListRows, ListState, RowLook, TableCell, VirtualList, height_px};
 use crate::device::{Pane, PaneCtx};
 use crate::theme;
 use crate::work::background::Background;
@@ -31,6 +31,9 @@ const COLUMNS: [Column; PHASES + 1] = [
     Column::figure("Still there", "Allocated in it and live after the last event", 78.0),
     Column::text("Phases", "Phases with their first and last events", 220.0),
 ];
+
+/// Height of the tools above the table with the space around them, in points.
+const TOOLS_PX: f32 = 56.0;
 
 /// The table's own state, kept between frames.
 #[derive(Default)]
@@ -72,6 +75,10 @@ impl Pane for State {
         bar_ui(ui, ctx, self, &rows);
         ui.add_space(4.0);
         table_ui(ui, ctx, self, &rows);
+    }
+
+    fn height_px(&self) -> Option<f32> {
+        self.found.latest().map(|rows| TOOLS_PX + height_px(rows.len()))
     }
 }
 

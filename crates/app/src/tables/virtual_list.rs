@@ -12,6 +12,11 @@ const HEADER_PX: f32 = 26.0;
 /// Height of a row, in points: a line of text with a little space.
 const ROW_PX: f32 = 22.0;
 
+/// Height in points of a list with so many rows.
+pub(crate) fn height_px(rows: usize) -> f32 {
+    HEADER_PX + rows as f32 * ROW_PX
+}
+
 /// Width of the scroll bar, in points.
 const BAR_PX: f32 = 12.0;
 

@@ -244,7 +244,7 @@ fn tab_leaves_the_filter_unless_a_word_is_begun() {
 fn digits_bring_panes_to_the_front() {
     let mut harness = harness();
     let _folder = open(&mut harness, &snapshot_pickle());
-    press(&mut harness, Modifiers::NONE, Key::Num3);
+    press(&mut harness, Modifiers::NONE, Key::Num2);
     assert!(harness.query_by_role_and_label(Role::Canvas, "Flame graph").is_some());
     press(&mut harness, Modifiers::NONE, Key::Num1);
     assert!(harness.query_by_role_and_label(Role::Canvas, "Segment map").is_some());

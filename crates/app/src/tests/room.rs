@@ -57,7 +57,7 @@ fn a_tray_without_room_is_its_tabs_until_one_is_wanted() {
     };
     assert!(!has_map(&harness));
     let [before, _] = heights(&harness);
-    harness.get_by_label("Segment map").click();
+    harness.get_by_label("Map").click();
     harness.run_steps(4);
     camera.save(&harness, "room_tray_opened");
     assert!(has_map(&harness), "a click on a tab makes room");

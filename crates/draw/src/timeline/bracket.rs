@@ -1,9 +1,9 @@
 //! The mark of memory that a finding is about: its blocks, the steps in which it came, and how much of a moment's memory it is.
 
-use super::marks::MarkLabels;
+use super::marks::{LABEL_PX, MarkLabels};
 use super::stacked::{Pixel, Raster};
 use super::{PixelSpan, TimelineCanvas, TimelineRaster};
-use egui::{Color32, Shape, Stroke, pos2};
+use egui::{Color32, Rect, Shape, Stroke, pos2};
 use oomscope_analysis::filter::Matches;
 use oomscope_model::{Moment, Timeline};
 
@@ -80,10 +80,10 @@ impl TimelineCanvas<'_> {
         self.lighten(picture, &lighter);
         let all: Vec<PixelSpan> = spans.iter().map(|marked| marked.span).collect();
         self.edges(picture, &all);
-        self.bracket(picture, &all, mark.moment, mark.label, labels);
         if 1 < mark.steps.len() {
             self.step_labels(picture, mark.steps, spans, labels);
         }
+        self.bracket(picture, &all, mark.moment, mark.label, labels);
     }
 
     /// A bracket beside a moment around what spans have of it, with a label.
@@ -111,10 +111,13 @@ impl TimelineCanvas<'_> {
         let points = [(end, range.min), (line, range.min), (line, range.max), (end, range.max)];
         let points = points.map(|(x, y)| pos2(x, y.clamp(self.rect.top(), self.rect.bottom())));
         self.inside().add(Shape::line(points.to_vec(), Stroke::new(2.0, color)));
-        self.label_at(pos2(line, range.center()), text, color, labels);
+        // Where the label of a step lies at the middle, the next rows are free.
+        let middle = range.center();
+        let beside = [0.0, -1.0, 1.0, -2.0, 2.0].map(|rows| pos2(line, middle + rows * LABEL_PX));
+        beside.into_iter().any(|at| self.label_at(at, text, color, labels));
     }
 
-    /// The name of each step, in the widest of its places that has room.
+    /// The name of each step, in the largest of its places that has room.
     fn step_labels(
         &self,
         picture: &TimelineRaster,
@@ -125,9 +128,9 @@ impl TimelineCanvas<'_> {
         for (at, step) in steps.iter().enumerate() {
             let places = spans.iter().filter(|marked| marked.step == Some(at));
             let places = places.map(|marked| self.place(picture, &marked.span).intersect(self.rect));
-            if let Some(place) = places.max_by(|a, b| a.width().total_cmp(&b.width())) {
-                self.label_inside(place, &step.label, labels);
-            }
+            let mut places: Vec<Rect> = places.collect();
+            places.sort_by(|a, b| b.area().total_cmp(&a.area()));
+            self.label_inside(&places, &step.label, labels);
         }
     }
 }

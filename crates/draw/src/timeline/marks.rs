@@ -229,24 +229,28 @@ impl TimelineCanvas<'_> {
         self.rect.contains_rect(place) && labels.is_free(place)
     }
 
-    /// A label beside a point: at its left if there is room, else at its right.
-    pub(super) fn label_at(&self, at: Pos2, text: &str, color: Color32, labels: &mut MarkLabels) {
+    /// A label beside a point: at its left if there is room, else at its right. Returns whether there was room.
+    pub(super) fn label_at(&self, at: Pos2, text: &str, color: Color32, labels: &mut MarkLabels) -> bool {
         let galley = self.painter.layout_no_wrap(text.to_owned(), axis_font(), color);
         let size = galley.size() + vec2(10.0, 4.0);
         let top = at.y - size.y / 2.0;
         let places = [at.x - 6.0 - size.x, at.x + 6.0];
         let mut places = places.into_iter().map(|left| Rect::from_min_size(pos2(left, top), size));
-        if let Some(place) = places.find(|place| self.rect.contains_rect(*place) && labels.is_free(*place)) {
-            labels.waiting.push((place, galley, color));
-        }
+        let place = places.find(|place| self.rect.contains_rect(*place) && labels.is_free(*place));
+        labels.waiting.extend(place.map(|place| (place, galley, color)));
+        place.is_some()
     }
 
-    /// A label in the middle of a place, if that has room for it.
-    pub(super) fn label_inside(&self, place: Rect, text: &str, labels: &mut MarkLabels) {
+    /// A label at the left end of the first of some places that has room for it.
+    pub(super) fn label_inside(&self, places: &[Rect], text: &str, labels: &mut MarkLabels) {
         let color = Color32::from(self.palette.text);
         let galley = self.painter.layout_no_wrap(text.to_owned(), axis_font(), color);
-        let label = Rect::from_center_size(place.center(), galley.size() + vec2(10.0, 2.0));
-        if place.contains_rect(label) && labels.is_free(label) {
+        let size = galley.size() + vec2(10.0, 2.0);
+        let label_in = |place: &Rect| {
+            let label = Rect::from_min_size(pos2(place.left() + 3.0, place.center().y - size.y / 2.0), size);
+            (place.contains_rect(label) && labels.is_free(label)).then_some(label)
+        };
+        if let Some(label) = places.iter().find_map(label_in) {
             labels.waiting.push((label, galley, color));
         }
     }
