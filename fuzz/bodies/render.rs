@@ -6,7 +6,7 @@ use oomscope_analysis::filter::{Filter, Matches, Prepared};
 use oomscope_analysis::{Attribution, Direction, Measure, TreeOptions, UserRules};
 use oomscope_draw::picture::{Selected, view_of};
 use oomscope_draw::segment_map::MapLook;
-use oomscope_draw::{Axis, BandColors, ColorBy, Coloring, Future, MarkStep, Palette};
+use oomscope_draw::{AfterFix, Axis, BandColors, ColorBy, Coloring, Future, MarkStep, Palette};
 use oomscope_export::{Filtered, Format, Marked, PictureKind, PictureSpec, StacksView};
 use oomscope_model::{Bytes, Moment, Recording};
 use std::sync::Arc;
@@ -63,7 +63,9 @@ fn spec(kind: PictureKind, choices: &mut Choices<'_>, recording: &Recording) -> 
     });
     let measure = if after < until { Measure::Allocated { after, until } } else { Measure::Live { at } };
     let direction = if after < at { Direction::CalleesFirst } else { Direction::CallersFirst };
-    let future = Future { requested: vec![Bytes(last.into()), Bytes::MAX, Bytes::ZERO] };
+    let requested = vec![Bytes(last.into()), Bytes::MAX, Bytes::ZERO];
+    let after_fix = (at < after).then(|| AfterFix { requested: requested.clone(), recorded: 2 });
+    let future = Future { requested, after_fix };
     PictureSpec {
         recording: recording.clone(),
         name: "fuzz".to_owned(),

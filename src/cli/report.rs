@@ -10,15 +10,14 @@ use super::stderr;
 use clap::Args;
 use oomscope_analysis::{At, Attribution, UserRules, module_table};
 use oomscope_diagnosis::{Diagnosis, DiagnosisRequest, OomMessage, diagnose_workload};
-use oomscope_draw::Future;
-use oomscope_export::{Marked, PageSubject, report_parts};
+use oomscope_export::{Marked, PageSubject, future_of, report_parts};
 use oomscope_model::{DeviceId, Recording, Timeline};
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::{Predictions, Progress, predict_all_while};
 use oomscope_report as report;
 use oomscope_report::notes::{MAX_FILE_BYTES, Note, NotesFile, read_notes};
 use oomscope_report::ranks as words;
-use oomscope_report::{Document, PageParts, RemediesReport, ReportInput, TextDetail};
+use oomscope_report::{Document, PageParts, RemediesReport, ReportInput, TextDetail, fix_of};
 use oomscope_simulator::Subject;
 use oomscope_snapshot::load::{Input, notes_beside, read_text};
 use oomscope_units as units;
@@ -270,9 +269,10 @@ fn page_parts(
 ) -> Result<PageParts, Failure> {
     let name = recording.name();
     let name = if args.left_out.redact { units::basename(&name) } else { &name };
-    let future = remedies.map(|all| Future::of(all.projected_bytes())).unwrap_or_default();
     let redacts = args.left_out.redact;
     let marked = diagnosis.verdict().and_then(|verdict| Marked::of(verdict, device, moment));
+    let fix = diagnosis.verdict().and_then(|verdict| fix_of(verdict, || remedies.cloned()));
+    let future = remedies.map(|all| future_of(all, fix.as_ref())).unwrap_or_default();
     let (future, marked) = (&future, marked.as_ref());
     report_parts(PageSubject { recording: device, attribution, future, moment, marked, name, redacts })
         .map_err(|error| recording.failure(error, "use another format"))

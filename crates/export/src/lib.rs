@@ -22,6 +22,7 @@ pub mod interchange;
 pub mod save;
 
 mod curves;
+mod future;
 mod kind;
 mod paint;
 mod report_figure;
@@ -32,6 +33,7 @@ mod spec;
 mod stacks;
 mod timeline;
 
+pub use future::future_of;
 pub use kind::{ExportError, Format, PictureKind};
 pub use report_pictures::{PageSubject, page_colors, report_parts};
 pub use spec::{Filtered, Marked, PictureSpec, PictureVerdict, StacksView, mark_steps};

@@ -168,10 +168,14 @@ impl Predictions {
     /// How much the program as it is goes on to request behind what was recorded: the most bytes in each of some stretches that are
     /// equally long. Empty where nothing is projected.
     pub fn projected_bytes(&self) -> &[u64] {
-        let highest = self.curve.highest();
-        let Ok(course) = self.projected else { return &[] };
-        let first = (course.from.0 as usize * highest.len()).checked_div(self.moments as usize).unwrap_or(0);
-        highest.get(first..).unwrap_or_default()
+        self.curve.highest().get(self.recorded_stretches()..).unwrap_or_default()
+    }
+
+    /// How many of the first stretches of curves are of what was recorded.
+    pub fn recorded_stretches(&self) -> usize {
+        let all = self.curve.highest().len();
+        let Ok(course) = self.projected else { return all };
+        (course.from.0 as usize * all).checked_div(self.moments as usize).unwrap_or(0)
     }
 
     /// The cheapest change that is enough for a recorded program that does not fit.

@@ -9,7 +9,7 @@ use oomscope_diagnosis::{DiagnosisRequest, diagnose_workload};
 use oomscope_draw::picture::{self, view_of};
 use oomscope_draw::segment_map::MapLook;
 use oomscope_draw::{Axis, BandColors, Coloring, Future};
-use oomscope_export::{Filtered, Marked, PictureKind, PictureSpec, PictureVerdict, StacksView};
+use oomscope_export::{Filtered, Marked, PictureKind, PictureSpec, PictureVerdict, StacksView, future_of};
 use oomscope_model::{Moment, Recording, Timeline};
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::predict_all_while;
@@ -102,12 +102,14 @@ fn told(args: &RenderArgs, recording: &Recording, attribution: &Attribution) -> 
     let Some((found, verdict)) = found.as_ref().and_then(|found| Some((found, found.verdict()?))) else {
         return Told::default();
     };
-    let mut future = Future::default();
+    let mut all = None;
     let fix = fix_of(verdict, || {
         let predictions = predict_all_while(&workload, args.capacity.bytes, &|_, _| true);
-        future = predictions.as_ref().map(|all| Future::of(all.projected_bytes())).unwrap_or_default();
+        all.clone_from(&predictions);
         predictions
     });
+    let shown = fix.as_ref().filter(|_| !args.stressed.plain);
+    let future = all.map(|all| future_of(&all, shown)).unwrap_or_default();
     let text = PictureVerdict::new(verdict.title.to_string(), answer(verdict).as_ref(), fix.as_ref());
     Told { verdict: Some(text), marked: Marked::of(verdict, recording, found.at.moment), future }
 }

@@ -141,11 +141,14 @@ impl Derived {
 
     /// What is projected behind the recording, once that is known.
     pub(crate) fn future(&self) -> Option<Arc<Future>> {
-        self.predicting.future()
+        // Where nothing is wrong, nothing is advised.
+        let verdict = self.verdict().filter(|verdict| verdict.answer.is_some());
+        let fix = verdict.and_then(|verdict| self.fix(verdict.id, verdict.advice.as_ref()));
+        self.predicting.future(fix)
     }
 
     /// What to change after a verdict, with what that was simulated to give once it is predicted.
-    pub(crate) fn fix(&self, verdict: FindingId, advice: Option<&Advice>) -> Option<Rc<Fix>> {
+    pub(crate) fn fix(&self, verdict: FindingId, advice: Option<&Advice>) -> Option<Arc<Fix>> {
         self.predicting.fix(verdict, advice)
     }
 

@@ -8,6 +8,7 @@ use eframe::egui;
 use oomscope_analysis::Attribution;
 use oomscope_diagnosis::{Advice, FindingId};
 use oomscope_draw::Future;
+use oomscope_export::future_of;
 use oomscope_model::{Bytes, Recording};
 use oomscope_remedies::{Predictions, predict_all};
 use oomscope_report::{Fix, RemedyText, fix, quoted};
@@ -49,9 +50,9 @@ pub(super) struct Predicting {
     /// The key is the predictions, and the id of the verdict.
     quoted: Memo<(ByPtr<Predictions>, FindingId), Rc<[RemedyText]>>,
     /// What is projected behind the recording.
-    future: Memo<ByPtr<Predictions>, Arc<Future>>,
+    future: Memo<(ByPtr<Predictions>, Option<ByPtr<Fix>>), Arc<Future>>,
     /// What to change.
-    fix: Memo<FixKey, Option<Rc<Fix>>>,
+    fix: Memo<FixKey, Option<Arc<Fix>>>,
 }
 
 impl Predicting {
@@ -74,16 +75,18 @@ impl Predicting {
         self.predictions.as_ref()
     }
 
-    /// What is projected behind the recording, once that is known.
-    pub(super) fn future(&self) -> Option<Arc<Future>> {
+    /// What is projected behind the recording, and what the program would request with a fix, once that is known.
+    pub(super) fn future(&self, fix: Option<Arc<Fix>>) -> Option<Arc<Future>> {
         let all = self.predictions.as_ref()?;
-        Some(self.future.get(ByPtr(Arc::clone(all)), || Arc::new(Future::of(all.projected_bytes()))))
+        let key = (ByPtr(Arc::clone(all)), fix.map(ByPtr));
+        let fix = key.1.clone();
+        Some(self.future.get(key, || Arc::new(future_of(all, fix.as_deref()))))
     }
 
     /// What to change after a verdict with an advice; nothing is simulated until remedies are predicted.
-    pub(super) fn fix(&self, verdict: FindingId, advice: Option<&Advice>) -> Option<Rc<Fix>> {
+    pub(super) fn fix(&self, verdict: FindingId, advice: Option<&Advice>) -> Option<Arc<Fix>> {
         let key = (self.predictions.clone().map(ByPtr), verdict, advice.cloned());
-        self.fix.get(key, || fix(verdict, advice, self.predictions.as_deref()).map(Rc::new))
+        self.fix.get(key, || fix(verdict, advice, self.predictions.as_deref()).map(Arc::new))
     }
 
     /// The remedies that say most about a verdict, best first; none until they are predicted.

@@ -7,7 +7,7 @@ use crate::work::by_ptr::ByPtr;
 use oomscope_analysis::filter::{Matches, quoted};
 use oomscope_analysis::{At, MomentRange, site_label};
 use oomscope_diagnosis::Finding;
-use oomscope_draw::{Axis, ColorBy, Future, View};
+use oomscope_draw::{AfterFix, Axis, ColorBy, Future, View};
 use oomscope_model::{AllocId, Moment, Recording, StackId, Timeline};
 use oomscope_report as report;
 use oomscope_units as units;
@@ -48,6 +48,8 @@ pub(crate) struct Standpoint {
     selection: Selection,
     range: Option<MomentRange>,
     outlined: Option<Outline>,
+    /// The curve of the fix that the user looks at, as the timeline shows it, and as it will in the next frame.
+    tried: [Option<Arc<AfterFix>>; 2],
     /// The memory that the verdict on the recording is about, once that is known.
     verdict: Option<Arc<Outline>>,
     /// Pictures mark that, and fade the rest.
@@ -80,6 +82,7 @@ impl Standpoint {
             selection: Selection::None,
             range: None,
             outlined: None,
+            tried: Default::default(),
             verdict: None,
             marks_verdict: true,
             history: History::default(),
@@ -382,6 +385,22 @@ impl Standpoint {
             self.view = View { y1: fitting.y1.max(needed), ..fitting };
             self.fitted = Some(self.view);
         }
+    }
+
+    /// Show the curve of a fix in the next frame. It goes when nobody asks for it again.
+    pub(crate) fn try_fix(&mut self, fix: Arc<AfterFix>) {
+        self.tried[1] = Some(fix);
+    }
+
+    /// Called at the start of every frame.
+    pub(crate) fn show_tried(&mut self) {
+        self.tried[0] = self.tried[1].take();
+    }
+
+    /// What the program would request with the fix that the user looks at, else with the one that is advised.
+    pub(crate) fn after_fix(&self) -> Option<&AfterFix> {
+        let advised = self.future.after_fix.as_ref().filter(|_| self.marks_verdict);
+        self.tried[0].as_deref().or(advised)
     }
 
     /// What is projected behind the recording.

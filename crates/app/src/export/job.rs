@@ -5,7 +5,7 @@ use super::outcome::{Outcome, Watch};
 use super::preset::{free, with_extension};
 use crate::device::attributing::AttributionCell;
 use crate::device::filtering::FilterMode;
-use crate::device::{Selection, Standpoint};
+use crate::device::{Derived, Selection, Standpoint};
 use crate::panes::OpenDevice;
 use crate::theme;
 use eframe::egui;
@@ -16,7 +16,7 @@ use oomscope_draw::picture::Selected;
 use oomscope_export::save;
 use oomscope_export::save::{Existing, NewFile, SaveError};
 use oomscope_export::{
-    Filtered, Marked, PageSubject, PictureKind, PictureSpec, PictureVerdict, report_parts,
+    Filtered, Marked, PageSubject, PictureKind, PictureSpec, PictureVerdict, future_of, report_parts,
 };
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::predict_all_while;
@@ -168,7 +168,8 @@ impl ExportJob {
         let capacity = self.diagnosis_request.device_memory;
         let remedies = predict_all_while(&workload, capacity, &|_, _| true);
         enter(watch, "Painting")?;
-        let future = remedies.as_ref().map(|all| Future::of(all.projected_bytes())).unwrap_or_default();
+        let fix = diagnosis.verdict().and_then(|verdict| fix_of(verdict, || remedies.clone()));
+        let future = remedies.as_ref().map(|all| future_of(all, fix.as_ref())).unwrap_or_default();
         let (future, attribution) = (&future, &attribution);
         let marked = diagnosis.verdict().and_then(|verdict| Marked::of(verdict, recording, moment));
         let marked = marked.as_ref();
@@ -231,6 +232,12 @@ fn filter_text(answered: Option<&str>, at: &Standpoint) -> String {
     }
 }
 
+/// What is projected, as the timeline shows it.
+fn shown_future(derived: &Derived, at: &Standpoint) -> Arc<Future> {
+    let future = derived.future().unwrap_or_default();
+    if at.marks_verdict { future } else { Arc::new(Future { after_fix: None, ..Future::clone(&future) }) }
+}
+
 /// The picture as the window shows it now.
 fn spec(order: &ExportOrder, input: &Input, device: &OpenDevice, ctx: &egui::Context) -> PictureSpec {
     let palette = theme::palette_of(ctx.theme());
@@ -274,7 +281,7 @@ fn spec(order: &ExportOrder, input: &Input, device: &OpenDevice, ctx: &egui::Con
         map: states.segments.exported(),
         rows: states.segment_timeline.exported(),
         stacks: states.stacks.exported(derived, at, recording),
-        future: derived.future().unwrap_or_default(),
+        future: shown_future(derived, at),
         capacity: derived.capacity(),
         palette,
     }

@@ -36,6 +36,7 @@ pub(crate) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut Layout) {
     if let Some(future) = device.derived.future() {
         device.at.go_on(future);
     }
+    device.at.show_tried();
     device.at.mark_verdict(device.derived.verdict().and_then(|verdict| verdict.marked.as_ref()));
     let OpenDevice { recording, derived, at, .. } = device;
     Panel::top("header").resizable(false).frame(theme::panel_frame(ui, 0, 0)).show(ui, |ui| {

@@ -1,5 +1,6 @@
 //! What is projected behind the last recorded event, dashed.
 
+use super::after_fix::AfterFix;
 use super::canvas::TimelineCanvas;
 use super::marks::MarkLabels;
 use crate::{Axis, View};
@@ -15,12 +16,20 @@ const WIDTH: f64 = 0.2;
 pub struct Future {
     /// The most requested bytes in each of some stretches that are equally long.
     pub requested: Vec<Bytes>,
+    /// What it would request with the change that is advised, over all of it.
+    pub after_fix: Option<AfterFix>,
 }
 
 impl Future {
     /// Of bytes in stretches.
     pub fn of(requested: &[u64]) -> Self {
-        Self { requested: requested.iter().map(|&bytes| Bytes::of_size(bytes)).collect() }
+        Self { requested: sizes(requested), after_fix: None }
+    }
+
+    /// The same with what the program would request with a change, of whose stretches so many were recorded.
+    #[must_use]
+    pub fn with_fix(self, requested: &[u64], recorded: usize) -> Self {
+        Self { after_fix: Some(AfterFix { requested: sizes(requested), recorded }), ..self }
     }
 
     /// The most of all bytes.
@@ -46,8 +55,12 @@ impl Future {
     }
 }
 
+fn sizes(requested: &[u64]) -> Vec<Bytes> {
+    requested.iter().map(|&bytes| Bytes::of_size(bytes)).collect()
+}
+
 /// The positions on the axis of events that what is projected takes behind a recording.
-fn positions(timeline: &Timeline) -> [f64; 2] {
+pub(super) fn positions(timeline: &Timeline) -> [f64; 2] {
     let recorded = timeline.moments() as f64;
     [recorded, recorded * (1.0 + WIDTH)]
 }
@@ -86,7 +99,7 @@ mod tests {
         let timeline = fixture::timeline(&fixture::sawtooth(500));
         let full = View::fit(&timeline);
         let high = timeline.active.peak().1 * 3;
-        let future = Future { requested: vec![Bytes(1), high, Bytes(2)] };
+        let future = Future { requested: vec![Bytes(1), high, Bytes(2)], after_fix: None };
         let wider = future.behind(full, &timeline);
         assert!(full.x1 < wider.x1 && high < wider.y1 as i64);
         assert_eq!(future.height_bytes(&wider, &timeline), wider.y1);

@@ -1,5 +1,6 @@
 //! The timeline: memory over time as stacked bands, with its axes, annotations and marks.
 
+mod after_fix;
 pub mod bands;
 mod bracket;
 mod canvas;
@@ -16,6 +17,7 @@ pub mod stacked;
 mod timeline_raster;
 pub mod totals;
 
+pub use after_fix::AfterFix;
 pub use bands::{Band, BandFill, BandTexture, Bands, BlockFilter, Blocks, Share};
 pub use bracket::{Mark, MarkStep, MarkedSpan};
 pub use canvas::TimelineCanvas;

@@ -1,0 +1,111 @@
+//! How much the program would request with a change, over what it was recorded to request and what is projected behind that.
+
+use super::canvas::TimelineCanvas;
+use super::future::positions;
+use super::marks::MarkLabels;
+use crate::{Axis, outline};
+use egui::{Color32, Pos2, Shape, pos2};
+use oomscope_model::Bytes;
+use oomscope_units as units;
+
+/// How much a program would request with a change.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AfterFix {
+    /// The most requested bytes in each of some stretches of the program that are equally long.
+    pub requested: Vec<Bytes>,
+    /// How many of the first of them are of what was recorded; the others are projected.
+    pub recorded: usize,
+}
+
+impl AfterFix {
+    /// The most of all bytes.
+    pub fn peak_bytes(&self) -> Bytes {
+        self.requested.iter().copied().max().unwrap_or_default()
+    }
+}
+
+impl TimelineCanvas<'_> {
+    /// Paint it as a line with a dark and a light edge, which no total has, and say how high it comes.
+    pub fn after_fix(&self, after: &AfterFix, labels: &mut MarkLabels) {
+        let points = self.after_fix_points(after);
+        if points.len() < 2 {
+            return;
+        }
+        let painter = self.inside();
+        for stroke in outline::strokes(self.palette, true) {
+            painter.add(Shape::line(points.clone(), stroke));
+        }
+        let highest = points.iter().copied().min_by(|a, b| a.y.total_cmp(&b.y));
+        if let Some(highest) = highest.filter(|at| self.rect.contains(*at)) {
+            let text = format!("with the fix, {} requested", units::bytes(after.peak_bytes()));
+            let color = Color32::from(self.palette.text);
+            let beside = [0.0, 20.0, -20.0, 40.0].map(|by| pos2(highest.x, highest.y + by));
+            beside.into_iter().any(|at| self.label_at(at, &text, color, labels));
+        }
+    }
+
+    /// The corners of the line: of stretches that are thinner than a point, the highest of each point.
+    fn after_fix_points(&self, after: &AfterFix) -> Vec<Pos2> {
+        let moments = self.timeline.moments() as f64;
+        let [start, end] = positions(self.timeline);
+        let recorded = after.recorded.min(after.requested.len());
+        let projected = after.requested.len() - recorded;
+        let x = |at: usize| {
+            if at <= recorded {
+                return self.x(moments * at as f64 / recorded.max(1) as f64);
+            }
+            self.x_at(start + (end - start) * (at - recorded) as f64 / projected.max(1) as f64)
+        };
+        // What is projected has no time.
+        let shown = if self.view.axis == Axis::Time { recorded } else { after.requested.len() };
+        let mut steps: Vec<(f32, f32)> = Vec::new();
+        for (at, bytes) in after.requested.iter().take(shown).enumerate() {
+            let (left, y) = (x(at).round(), self.y(bytes.as_f64()));
+            match steps.last_mut() {
+                Some((known, highest)) if *known == left => *highest = highest.min(y),
+                _ => steps.push((left, y)),
+            }
+        }
+        let ends = steps.iter().skip(1).map(|&(left, _)| left).chain([x(shown)]);
+        steps.iter().zip(ends).flat_map(|(&(left, y), right)| [pos2(left, y), pos2(right, y)]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Future, Palette, View};
+    use egui::{Context, Painter, Rect, vec2};
+    use oomscope_fixtures::timelines as fixture;
+
+    #[test]
+    fn the_line_spans_what_was_recorded_and_what_is_projected() {
+        let timeline = fixture::timeline(&fixture::sawtooth(500));
+        let requested: Vec<u64> = (0..4096).map(|at| if at == 3000 { 1 << 20 } else { 1 << 10 }).collect();
+        let future = Future::of(&[1; 1024]).with_fix(&requested, 3072);
+        let view = future.behind(View::fit(&timeline), &timeline);
+        let rect = Rect::from_min_size(Pos2::ZERO, vec2(600.0, 200.0));
+        let painter = Painter::new(Context::default(), egui::LayerId::background(), rect);
+        let canvas = TimelineCanvas {
+            painter: &painter,
+            rect,
+            view: &view,
+            timeline: &timeline,
+            palette: &Palette::DARK,
+        };
+        let after = future.after_fix.as_ref().expect("a fix");
+        let points = canvas.after_fix_points(after);
+        assert!(points.len() <= 2 * 600 + 2, "a step for each point of the screen at most");
+        assert!(points.is_sorted_by(|a, b| a.x <= b.x));
+        assert_eq!((points[0].x, points[points.len() - 1].x.round()), (0.0, 600.0));
+        let highest = points.iter().min_by(|a, b| a.y.total_cmp(&b.y)).expect("points");
+        assert_eq!(highest.y, canvas.y(f64::from(1 << 20)), "thin stretches keep the highest");
+        // The recorded part ends where what is projected begins.
+        let [start, _] = positions(&timeline);
+        let at = canvas.x(timeline.moments() as f64 * 3000.0 / 3072.0);
+        assert!((highest.x - at).abs() < 1.5 && at < canvas.x_at(start));
+        let by_time = View { axis: Axis::Time, ..view };
+        let canvas = TimelineCanvas { view: &by_time, ..canvas };
+        assert!(canvas.after_fix_points(after).iter().all(|point| point.x <= 600.0 * 11.0));
+    }
+}
