@@ -42,6 +42,9 @@ impl Task for PredictingTask {
 /// What a fix depends on: the predictions, the id of the verdict and its first advice.
 type FixKey = (Option<ByPtr<Predictions>>, FindingId, Option<Advice>);
 
+/// What the future depends on: the predictions, and the fix whose curve it has.
+type FutureKey = (ByPtr<Predictions>, Option<ByPtr<Fix>>);
+
 /// The predictions, once they are there.
 #[derive(Default)]
 pub(super) struct Predicting {
@@ -50,7 +53,7 @@ pub(super) struct Predicting {
     /// The key is the predictions, and the id of the verdict.
     quoted: Memo<(ByPtr<Predictions>, FindingId), Rc<[RemedyText]>>,
     /// What is projected behind the recording.
-    future: Memo<(ByPtr<Predictions>, Option<ByPtr<Fix>>), Arc<Future>>,
+    future: Memo<FutureKey, Arc<Future>>,
     /// What to change.
     fix: Memo<FixKey, Option<Arc<Fix>>>,
 }

@@ -1,85 +1,138 @@
-//! The predictions: a row for each remedy, and what to write for the chosen one.
+//! The predictions: a row for each fix, and what to write for the chosen one.
 
+use super::bar::Bar;
 use crate::theme;
-use eframe::egui::{self, RichText};
+use eframe::egui::{self, Align, Layout, RichText};
 use oomscope_remedies::{Attributed, Figures, Prediction, Predictions};
-use oomscope_report::{
-    fit_words, price_text, remedy_basis, remedy_change, remedy_fits, without_effect_line, yes_or_no,
-};
+use oomscope_report::{fit_words, price_text, remedy_basis, remedy_fits, without_effect_line, yes_or_no};
 use oomscope_units as units;
 
-/// Largest width of ids, in points; longer ones are cut.
-const ID_PX: f32 = 205.0;
+/// Share of the width that bars have.
+const BAR_SHARE: f32 = 0.42;
 
-/// The table, of all remedies or of the best few. Returns the row that was clicked, if one was.
-pub(super) fn table_ui(
-    ui: &mut egui::Ui,
-    predictions: &Predictions,
-    (shown, has_all): (usize, bool),
-) -> Option<usize> {
-    let mut chosen = None;
-    egui::Grid::new("remedies").num_columns(7).striped(true).spacing([14.0, 4.0]).show(ui, |ui| {
-        let fits = fit_words(predictions.until).column;
-        for name in ["fix", "peak requested", "", "peak reserved", fits, "price", "basis"] {
-            ui.label(theme::muted(ui, name).size(12.0));
-        }
-        ui.end_row();
-        ui.label(theme::small(if predictions.projected.is_ok() { "as it is" } else { "as recorded" }));
-        figures_ui(ui, predictions, predictions.baseline, yes_or_no(predictions.fits));
-        ui.end_row();
-        for (at, remedy) in predictions.remedies.iter().enumerate() {
-            if !has_all && !predictions.best.contains(&at) && at != shown {
-                continue;
-            }
-            if id_ui(ui, remedy, at == shown) {
-                chosen = Some(at);
-            }
-            figures_ui(ui, predictions, remedy.figures, remedy_fits(remedy));
-            ui.label(theme::small(price_text(&remedy.price)));
-            basis_ui(ui, remedy);
-            ui.end_row();
-        }
-    });
-    if let Some(line) = without_effect_line(predictions) {
-        ui.add(egui::Label::new(theme::muted(ui, line)).wrap());
-    }
-    chosen
+/// Room for the button of a row, and for the figures beside a bar, in points.
+const BUTTON_PX: f32 = 84.0;
+const FIGURE_PX: f32 = 70.0;
+
+/// The fixes that rows show, of which one may be chosen.
+pub(super) struct Rows<'a> {
+    pub(super) predictions: &'a Predictions,
+    /// The chosen one.
+    pub(super) shown: usize,
+    /// Whether all have rows, not only the best few.
+    pub(super) has_all: bool,
 }
 
-/// How sure it is, short: what most of it rests on is marked as everywhere else, and the words are one hover away.
-fn basis_ui(ui: &mut egui::Ui, remedy: &Prediction) {
+/// What the user does with a row.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// The fix that was clicked.
+    pub(super) chosen: Option<usize>,
+    /// The fix under the pointer.
+    pub(super) pointed: Option<usize>,
+}
+
+impl Rows<'_> {
+    /// The program as it is, and a row for each fix, best first.
+    pub(super) fn ui(&self, ui: &mut egui::Ui) -> Answer {
+        let Predictions { baseline, remedies, fits, .. } = self.predictions;
+        let mut answer = Answer::default();
+        let name = if self.predictions.projected.is_ok() { "As it is" } else { "As recorded" };
+        ui.label(theme::small(name));
+        ui.horizontal(|ui| self.outcome_ui(ui, *baseline, *fits, &yes_or_no(*fits)));
+        for at in self.order() {
+            let Some(remedy) = remedies.get(at) else { continue };
+            let row = ui.scope(|ui| self.row_ui(ui, at, remedy));
+            if row.inner {
+                answer.chosen = Some(at);
+            }
+            if ui.rect_contains_pointer(row.response.rect) {
+                answer.pointed = Some(at);
+            }
+        }
+        if let Some(line) = without_effect_line(self.predictions) {
+            ui.add(egui::Label::new(theme::muted(ui, line)).wrap());
+        }
+        answer
+    }
+
+    /// The best few, then the others that are shown.
+    fn order(&self) -> Vec<usize> {
+        let mut order = self.predictions.best.clone();
+        let others = (0..self.predictions.remedies.len()).filter(|at| self.has_all || *at == self.shown);
+        let others: Vec<usize> = others.filter(|at| !order.contains(at)).collect();
+        order.extend(others);
+        order
+    }
+
+    /// A fix: its name in words and its code, and below that its outcome to scale and its price. True when its name was clicked.
+    fn row_ui(&self, ui: &mut egui::Ui, at: usize, remedy: &Prediction) -> bool {
+        ui.separator();
+        let mut is_clicked = false;
+        ui.horizontal(|ui| {
+            let name_px = ui.available_width() - BUTTON_PX;
+            ui.scope(|ui| {
+                ui.set_max_width(name_px);
+                let title = theme::small(units::capitalised(&remedy.title));
+                let name = egui::Button::selectable(at == self.shown, title).truncate();
+                let hint = format!("{}\n{}\nClick to show its code and its curve", remedy.title, remedy.id);
+                is_clicked = ui.add(name).on_hover_text(hint).clicked();
+            });
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let copy = ui.button(theme::small("Copy code")).on_hover_text(&remedy.code);
+                if copy.clicked() {
+                    ui.copy_text(remedy.code.clone());
+                }
+            });
+        });
+        ui.horizontal(|ui| {
+            self.outcome_ui(ui, remedy.figures, remedy.fits, &remedy_fits(remedy));
+            let price = price_text(&remedy.price);
+            let price = if price.is_empty() { "no more work in a step".to_owned() } else { price };
+            let words = theme::muted(ui, format!("{price} · {}", basis(remedy))).size(12.0);
+            ui.add(egui::Label::new(words).truncate());
+        });
+        is_clicked
+    }
+
+    /// What is reserved, to scale and in figures, and whether that is enough.
+    fn outcome_ui(&self, ui: &mut egui::Ui, figures: Figures, fits: Option<bool>, words: &str) {
+        let Predictions { baseline, remedies, capacity, until, .. } = self.predictions;
+        let most = remedies.iter().map(|remedy| remedy.figures.peak_reserved).max().unwrap_or(0);
+        let scale = most.max(baseline.peak_reserved).max(capacity.unwrap_or(0));
+        let (predicted, recorded) = (figures.peak_reserved, baseline.peak_reserved);
+        let bar = Bar { predicted, recorded, capacity: *capacity, scale, fits };
+        bar.ui(ui, ui.available_width() * BAR_SHARE);
+        let figure = |ui: &mut egui::Ui, text: RichText| {
+            let size = egui::vec2(FIGURE_PX, ui.spacing().interact_size.y);
+            let place = Layout::left_to_right(Align::Center);
+            ui.allocate_ui_with_layout(size, place, |ui| {
+                ui.set_width(FIGURE_PX);
+                ui.label(text)
+            })
+            .inner
+        };
+        let bytes = i64::try_from(predicted).unwrap_or(i64::MAX);
+        figure(ui, units::bytes(bytes).into()).on_hover_text(units::bytes_exact(bytes));
+        let palette = theme::palette(ui);
+        // What fits for some iterations only does not fit.
+        let is_enough = words.is_empty() || words == yes_or_no(Some(true));
+        let color = if is_enough { palette.text } else { palette.oom };
+        let head = fit_words(*until).column;
+        let said = if words.is_empty() { String::new() } else { format!("{head}: {words}") };
+        figure(ui, RichText::new(said).color(theme::color(color)));
+    }
+}
+
+/// How sure it is, short: what rests on inferred purposes is marked as everywhere else.
+fn basis(remedy: &Prediction) -> String {
     let words = remedy_basis(remedy);
     let short = words.strip_prefix("simulated, ").unwrap_or(&words);
-    let short = match (short.split_once(", purpose"), remedy.attribution) {
+    match (short.split_once(", purpose"), remedy.attribution) {
         (Some((short, _)), _) => format!("≈ {short}"),
         (None, Attributed::Inferred) => "≈ simulated".to_owned(),
         (None, Attributed::Seen) => short.to_owned(),
-    };
-    ui.label(theme::small(short)).on_hover_text(words);
-}
-
-/// The id, cut where it is long; true when it was clicked.
-fn id_ui(ui: &mut egui::Ui, remedy: &Prediction, is_shown: bool) -> bool {
-    ui.scope(|ui| {
-        ui.set_max_width(ID_PX);
-        let button = egui::Button::selectable(is_shown, theme::small(&remedy.id)).truncate();
-        ui.add(button).on_hover_text(&remedy.title).clicked()
-    })
-    .inner
-}
-
-fn figures_ui(ui: &mut egui::Ui, predictions: &Predictions, figures: Figures, fits: String) {
-    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
-    let bytes_ui = |ui: &mut egui::Ui, bytes: u64| {
-        ui.label(units::bytes(signed(bytes))).on_hover_text(units::bytes_exact(signed(bytes)));
-    };
-    bytes_ui(ui, figures.peak_requested);
-    ui.label(theme::muted(ui, remedy_change(predictions.baseline.peak_requested, figures.peak_requested)));
-    bytes_ui(ui, figures.peak_reserved);
-    let palette = theme::palette(ui);
-    // What fits for some iterations only does not fit.
-    let color = if fits.is_empty() || fits == yes_or_no(Some(true)) { palette.text } else { palette.oom };
-    ui.label(RichText::new(fits).color(theme::color(color)));
+    }
 }
 
 /// What to write, what it costs, and what else to know.

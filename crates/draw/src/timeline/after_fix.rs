@@ -18,6 +18,11 @@ pub struct AfterFix {
 }
 
 impl AfterFix {
+    /// Of bytes in stretches, of which so many were recorded.
+    pub fn of(requested: &[u64], recorded: usize) -> Self {
+        Self { requested: requested.iter().map(|&bytes| Bytes::of_size(bytes)).collect(), recorded }
+    }
+
     /// The most of all bytes.
     pub fn peak_bytes(&self) -> Bytes {
         self.requested.iter().copied().max().unwrap_or_default()

@@ -23,13 +23,14 @@ pub struct Future {
 impl Future {
     /// Of bytes in stretches.
     pub fn of(requested: &[u64]) -> Self {
-        Self { requested: sizes(requested), after_fix: None }
+        let requested = requested.iter().map(|&bytes| Bytes::of_size(bytes)).collect();
+        Self { requested, after_fix: None }
     }
 
     /// The same with what the program would request with a change, of whose stretches so many were recorded.
     #[must_use]
     pub fn with_fix(self, requested: &[u64], recorded: usize) -> Self {
-        Self { after_fix: Some(AfterFix { requested: sizes(requested), recorded }), ..self }
+        Self { after_fix: Some(AfterFix::of(requested, recorded)), ..self }
     }
 
     /// The most of all bytes.
@@ -53,10 +54,6 @@ impl Future {
         let is_shown = view.axis == Axis::Event && start < view.x1;
         if is_shown { View::with_air(self.peak_bytes()) } else { 0.0 }
     }
-}
-
-fn sizes(requested: &[u64]) -> Vec<Bytes> {
-    requested.iter().map(|&bytes| Bytes::of_size(bytes)).collect()
 }
 
 /// The positions on the axis of events that what is projected takes behind a recording.
