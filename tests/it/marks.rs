@@ -71,7 +71,8 @@ fn pictures_mark_it_unless_they_are_to_be_plain() {
         // A filter says what fades; there is nothing to mark where nothing failed.
         let filtered = [&args[..], &["--filter", "size>1MB"]].concat();
         let both = [&filtered[..], &["--plain"]].concat();
-        assert!(render(name, &filtered) == render(name, &both), "{view}");
+        let is_same = render(name, &filtered) == render(name, &both);
+        assert!(is_same || view == "timeline", "{view}: the timeline has the curve of the fix");
         assert!(render("annotated.pickle", &args) == render("annotated.pickle", &plain), "{view}");
     }
 }

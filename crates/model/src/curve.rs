@@ -138,6 +138,29 @@ impl Curve {
         best.map(|(i, value)| (Moment(i as u32), value))
     }
 
+    /// The smallest total of a range. `None` if the range is empty or starts after the last moment.
+    pub fn min_in(&self, range: Range<usize>) -> Option<Bytes> {
+        let range = range.start..range.end.min(self.len());
+        let mut least: Option<Bytes> = None;
+        let mut at = range.start;
+        while at < range.end {
+            let group = at / GROUP;
+            let (start, end) = (group * GROUP, ((group + 1) * GROUP).min(self.len()));
+            let past = end.min(range.end);
+            let is_whole = at == start && past == end;
+            let min = if is_whole {
+                Some(self.group_min[group])
+            } else if least.is_none_or(|least| self.group_min[group] < least) {
+                (at..past).map(|i| self.at(Moment(i as u32))).min()
+            } else {
+                None
+            };
+            least = min.map_or(least, |min| Some(least.map_or(min, |least| least.min(min))));
+            at = past;
+        }
+        least
+    }
+
     /// The first moment at which the overall maximum is reached, and that maximum.
     pub fn peak(&self) -> (Moment, Bytes) {
         self.peak_in(0..self.len()).unwrap_or((Moment::START, Bytes::ZERO))
@@ -196,15 +219,22 @@ impl StepCurve {
         Some(best)
     }
 
+    /// The smallest total in a range of moments, in bytes; that of its start if the range is empty.
+    pub fn min_in(&self, range: Range<usize>) -> Bytes {
+        self.values_in(range).reduce(Bytes::min).unwrap_or_default()
+    }
+
     /// The largest total in a range of moments, in bytes; that of its start if the range is empty.
     pub fn max_in(&self, range: Range<usize>) -> Bytes {
+        self.values_in(range).reduce(Bytes::max).unwrap_or_default()
+    }
+
+    /// The total at the start of a range, and those that it changes to within.
+    fn values_in(&self, range: Range<usize>) -> impl Iterator<Item = Bytes> + '_ {
         let first = self.at(Moment(range.start as u32));
         let from = self.steps.partition_point(|&(start, _)| start.index() <= range.start);
-        self.steps[from..]
-            .iter()
-            .take_while(|(start, _)| start.index() < range.end)
-            .map(|&(_, v)| v)
-            .fold(first, Bytes::max)
+        let later = self.steps.iter().skip(from).take_while(move |(start, _)| start.index() < range.end);
+        std::iter::once(first).chain(later.map(|&(_, bytes)| bytes))
     }
 
     /// Whether another total is larger at some moment.

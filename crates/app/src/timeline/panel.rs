@@ -190,15 +190,15 @@ fn paint(
     }
     canvas.frame();
     canvas.future(at.future(), &mut labels);
-    if let Some(after) = at.after_fix() {
-        canvas.after_fix(after, &mut labels);
-    }
     canvas.ooms(&mut labels);
     if !timeline.events.is_empty() {
         canvas.peak(derived.figures.peak, &mut labels);
     }
     if let Some(capacity) = derived.capacity() {
         canvas.capacity(capacity, &mut labels);
+    }
+    if let Some(after) = at.after_fix() {
+        canvas.after_fix(after, &mut labels);
     }
     if let Some(mark) = at.mark {
         canvas.mark(mark, &mut labels);

@@ -70,7 +70,12 @@ impl Scale<'_> {
     /// timeline. By event, columns share no moment unless a moment is wider than a column. By time, a
     /// column also has the moment that has begun before it and lasts into it.
     pub fn moments_of_column(&self, column: usize, columns: usize) -> Range<usize> {
-        let edge = |i: usize| self.view.position_from_x(i as f64 / columns as f64);
+        self.moments_beside(column as i64, columns)
+    }
+
+    /// The same of a column that may lie beside the picture: the one before the first is -1.
+    pub(crate) fn moments_beside(&self, column: i64, columns: usize) -> Range<usize> {
+        let edge = |i: i64| self.view.position_from_x(i as f64 / columns as f64);
         match self.view.axis {
             Axis::Event => self.events_of_column(column, columns),
             Axis::Time => {
@@ -85,7 +90,7 @@ impl Scale<'_> {
         }
     }
 
-    fn events_of_column(&self, column: usize, columns: usize) -> Range<usize> {
+    fn events_of_column(&self, column: i64, columns: usize) -> Range<usize> {
         let view = self.view;
         let inside = |at: f64| at.floor().clamp(0.0, self.timeline.moments() as f64) as usize;
         // A moment is at least as wide as a column, which shows the one at its middle.
@@ -93,7 +98,7 @@ impl Scale<'_> {
             let center = view.position_from_x((column as f64 + 0.5) / columns as f64);
             return inside(center)..inside(center.floor() + 1.0);
         }
-        let edge = |i: usize| view.position_from_x(i as f64 / columns as f64).floor();
+        let edge = |i: i64| view.position_from_x(i as f64 / columns as f64).floor();
         inside(edge(column))..inside(edge(column + 1).max(edge(column) + 1.0))
     }
 

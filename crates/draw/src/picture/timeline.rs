@@ -211,15 +211,15 @@ pub(super) fn marks(
 ) {
     canvas.frame();
     canvas.future(future, &mut labels);
-    if let Some(after) = &future.after_fix {
-        canvas.after_fix(after, &mut labels);
-    }
     canvas.ooms(&mut labels);
     if !canvas.timeline.events.is_empty() {
         canvas.peak(canvas.timeline.peak_active(), &mut labels);
     }
     if let Some(capacity) = capacity {
         canvas.capacity(capacity, &mut labels);
+    }
+    if let Some(after) = &future.after_fix {
+        canvas.after_fix(after, &mut labels);
     }
     canvas.dumps(&mut labels);
     if let Some(moment) = cursor {

@@ -1,12 +1,18 @@
 //! How much the program would request with a change, over what it was recorded to request and what is projected behind that.
 
 use super::canvas::TimelineCanvas;
-use super::future::positions;
 use super::marks::MarkLabels;
-use crate::{Axis, outline};
-use egui::{Color32, Pos2, Shape, pos2};
-use oomscope_model::Bytes;
+use crate::Axis;
+use egui::{Color32, Pos2, Shape, Stroke, pos2};
+use oomscope_model::{Bytes, Timeline};
 use oomscope_units as units;
+
+/// The width of what is projected, as a share of what was recorded: it has no events whose number would mean something.
+const WIDTH: f64 = 0.2;
+
+/// Width of the line and of each of its edges, in points.
+const LINE_PX: f32 = 1.5;
+const EDGE_PX: f32 = 1.0;
 
 /// How much a program would request with a change.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,6 +35,12 @@ impl AfterFix {
     }
 }
 
+/// The positions on the axis of events that what is projected takes behind a recording.
+pub(super) fn positions(timeline: &Timeline) -> [f64; 2] {
+    let recorded = timeline.moments() as f64;
+    [recorded, recorded * (1.0 + WIDTH)]
+}
+
 impl TimelineCanvas<'_> {
     /// Paint it as a line with a dark and a light edge, which no total has, and say how high it comes.
     pub fn after_fix(&self, after: &AfterFix, labels: &mut MarkLabels) {
@@ -37,9 +49,9 @@ impl TimelineCanvas<'_> {
             return;
         }
         let painter = self.inside();
-        for stroke in outline::strokes(self.palette, true) {
-            painter.add(Shape::line(points.clone(), stroke));
-        }
+        let [edge, line] = [self.palette.window, self.palette.outline].map(Color32::from);
+        painter.add(Shape::line(points.clone(), Stroke::new(LINE_PX + 2.0 * EDGE_PX, edge)));
+        painter.add(Shape::line(points.clone(), Stroke::new(LINE_PX, line)));
         let highest = points.iter().copied().min_by(|a, b| a.y.total_cmp(&b.y));
         if let Some(highest) = highest.filter(|at| self.rect.contains(*at)) {
             let text = format!("with the fix, {} requested", units::bytes(after.peak_bytes()));

@@ -112,6 +112,12 @@ pub trait Bands: Sync {
     /// if the range is empty.
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment>;
 
+    /// The total at a moment, by which [`Self::moment_in`] chooses.
+    fn total(&self, moment: Moment) -> Bytes;
+
+    /// The smallest total of a range of moments; 0 if the range is empty.
+    fn least_in(&self, moments: Range<usize>) -> Bytes;
+
     /// Call `add` with every band that is there at a moment, or only with those that began after
     /// `after`, in their order.
     fn begun(&self, after: Option<Moment>, moment: Moment, add: impl FnMut(Band));
@@ -173,6 +179,14 @@ impl Bands for Blocks<'_> {
     /// shows the same instants as without a filter.
     fn moment_in(&self, moments: Range<usize>) -> Option<Moment> {
         self.timeline.active.peak_in(moments).map(|(moment, _)| moment)
+    }
+
+    fn total(&self, moment: Moment) -> Bytes {
+        self.timeline.active.at(moment)
+    }
+
+    fn least_in(&self, moments: Range<usize>) -> Bytes {
+        self.timeline.active.min_in(moments).unwrap_or_default()
     }
 
     fn begun(&self, after: Option<Moment>, moment: Moment, mut add: impl FnMut(Band)) {

@@ -16,6 +16,18 @@ const MIN_EDGED_ROWS: usize = 4;
 /// Opacity of bands that the filter leaves out.
 const FADED_OPACITY: f32 = 0.25;
 
+/// Share of the ground in the colours of what comes and goes around a column.
+const PASSING_SHARE: f32 = 0.35;
+
+/// What a column shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// The moment.
+    pub(super) moment: Moment,
+    /// The bytes above which memory comes and goes around it, and is paler.
+    pub(super) least: Bytes,
+}
+
 /// The settings that all columns share.
 pub(super) struct Painter<'a, B> {
     bands: &'a B,
@@ -68,22 +80,27 @@ impl<'a, B: Bands> Painter<'a, B> {
     }
 
     /// Paint neighbouring columns, which lie one after another from the bottom up.
-    pub(super) fn columns(&self, moments: &[Option<Moment>], ids: &mut [u32], colors: &mut [[u8; 4]]) {
-        let mut walk = self.walk(moments);
+    pub(super) fn columns(&self, shown: &[Option<Shown>], ids: &mut [u32], colors: &mut [[u8; 4]]) {
+        let mut walk = self.walk(shown);
         let mut run = Run::new(self.shares());
-        for (i, &moment) in moments.iter().enumerate() {
-            let Some(moment) = moment else { continue };
+        for (i, &column) in shown.iter().enumerate() {
+            let Some(Shown { moment, least }) = column else { continue };
             let at = i * self.rows..(i + 1) * self.rows;
             // Zoomed in, many columns show the same instant.
-            if 0 < i && moments[i - 1] == Some(moment) {
+            if 0 < i && shown[i - 1] == column {
                 ids.copy_within(at.start - self.rows..at.start, at.start);
                 colors.copy_within(at.start - self.rows..at.start, at.start);
                 continue;
             }
-            self.advance(&mut walk, moment);
+            // One that differs in what comes and goes alone has the same bands.
+            if walk.reached == 0 || walk.moments.get(walk.reached - 1) != Some(&moment) {
+                self.advance(&mut walk, moment);
+            }
             let row = self.row_at(Bytes::ZERO);
             let (ids, colors) = (&mut ids[at.clone()], &mut colors[at]);
-            self.column(&walk.live, &mut run, &mut Column { ids, colors, moment, bytes: Bytes::ZERO, row });
+            let mut column = Column { ids, colors, moment, bytes: Bytes::ZERO, row };
+            self.column(&walk.live, &mut run, &mut column);
+            self.pale(least, &mut column);
         }
     }
 
@@ -91,8 +108,8 @@ impl<'a, B: Bands> Painter<'a, B> {
         2 * self.bands.classes()
     }
 
-    fn walk(&self, moments: &[Option<Moment>]) -> Walk {
-        let mut moments: Vec<Moment> = moments.iter().copied().flatten().collect();
+    fn walk(&self, shown: &[Option<Shown>]) -> Walk {
+        let mut moments: Vec<Moment> = shown.iter().flatten().map(|shown| shown.moment).collect();
         debug_assert!(moments.is_sorted(), "the highest totals of later columns come later");
         moments.dedup();
         let gone = vec![Vec::new(); moments.len()];
@@ -157,6 +174,19 @@ impl<'a, B: Bands> Painter<'a, B> {
                 let rows = self.raise(bytes, column);
                 self.fill(id, self.bands.fill(id, column.moment), rows, column);
             }
+        }
+    }
+
+    /// Make paler what comes and goes around a column: what lies above some bytes.
+    fn pale(&self, least: Bytes, column: &mut Column<'_>) {
+        let top = column.row.min(column.colors.len());
+        let from = self.row_at(least.or_zero()).min(top);
+        let Rgb(red, green, blue) = self.palette.window;
+        let mix = |color: u8, ground: u8| {
+            (f32::from(color) * (1.0 - PASSING_SHARE) + f32::from(ground) * PASSING_SHARE).round() as u8
+        };
+        for [r, g, b, a] in column.colors[from..top].iter_mut().filter(|color| color[3] != 0) {
+            (*r, *g, *b, *a) = (mix(*r, red), mix(*g, green), mix(*b, blue), *a);
         }
     }
 

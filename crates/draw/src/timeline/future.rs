@@ -1,15 +1,12 @@
 //! What is projected behind the last recorded event, dashed.
 
-use super::after_fix::AfterFix;
+use super::after_fix::{AfterFix, positions};
 use super::canvas::TimelineCanvas;
 use super::marks::MarkLabels;
 use crate::{Axis, View};
 use egui::{Color32, Pos2, Rect, Shape, Stroke, pos2};
 use oomscope_model::{Bytes, Timeline};
 use oomscope_units as units;
-
-/// The width of what is projected, as a share of what was recorded: it has no events whose number would mean something.
-const WIDTH: f64 = 0.2;
 
 /// How much a program goes on to request, as far as that can be projected.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,12 +51,6 @@ impl Future {
         let is_shown = view.axis == Axis::Event && start < view.x1;
         if is_shown { View::with_air(self.peak_bytes()) } else { 0.0 }
     }
-}
-
-/// The positions on the axis of events that what is projected takes behind a recording.
-pub(super) fn positions(timeline: &Timeline) -> [f64; 2] {
-    let recorded = timeline.moments() as f64;
-    [recorded, recorded * (1.0 + WIDTH)]
 }
 
 impl TimelineCanvas<'_> {

@@ -6,6 +6,7 @@ mod bracket;
 mod canvas;
 mod columns;
 mod cursor_values;
+mod envelope;
 mod future;
 mod lanes;
 mod live_bands;

@@ -32,6 +32,14 @@ impl Bands for Pooled<'_> {
         self.pools.total.peak_in(moments).map(|(moment, _)| moment)
     }
 
+    fn total(&self, moment: Moment) -> Bytes {
+        self.pools.total.at(moment)
+    }
+
+    fn least_in(&self, moments: Range<usize>) -> Bytes {
+        self.pools.total.min_in(moments).unwrap_or_default()
+    }
+
     fn begun(&self, after: Option<Moment>, moment: Moment, mut add: impl FnMut(Band)) {
         // The default pool is the last group.
         let default = self.pools.pools.len();

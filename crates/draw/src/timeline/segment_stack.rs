@@ -2,7 +2,7 @@
 
 use super::bands::{Band, BandFill, BandTexture, Bands, NEVER, Share};
 use crate::{ColorClass, Coloring, Rgb};
-use oomscope_model::{AllocId, Moment, ReservedRange, StackId, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, ReservedRange, StackId, Timeline};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -43,6 +43,14 @@ impl Bands for SegmentStack<'_> {
         self.timeline.reserved.peak_in(moments).map(|(moment, _)| moment)
     }
 
+    fn total(&self, moment: Moment) -> Bytes {
+        self.timeline.reserved.at(moment)
+    }
+
+    fn least_in(&self, moments: Range<usize>) -> Bytes {
+        self.timeline.reserved.min_in(moments)
+    }
+
     fn begun(&self, after: Option<Moment>, moment: Moment, mut add: impl FnMut(Band)) {
         let all = self.timeline.ranges.all();
         let first = after.map_or(0, |after| all.partition_point(|range| range.start <= after));
@@ -80,7 +88,7 @@ mod tests {
     use crate::timeline::stacked::{Pixel, Raster, raster};
     use crate::{Axis, BandColors, ColorBy, Palette, View};
     use oomscope_fixtures::timelines::{self as fixture, Step};
-    use oomscope_model::{Bytes, Snapshot};
+    use oomscope_model::Snapshot;
     use proptest::prelude::*;
     use std::sync::Arc;
 

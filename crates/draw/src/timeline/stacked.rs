@@ -5,9 +5,10 @@
 //! seen, a column shows the share of each colour.
 
 use super::bands::{Bands, NONE, Share};
-use super::columns::Painter;
+use super::columns::{Painter, Shown};
+use super::envelope;
 use crate::{Palette, View};
-use oomscope_model::{AllocId, Moment, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Timeline};
 use rayon::prelude::*;
 
 /// Number of tasks per thread: enough that no thread waits long for the last one, and few, since each begins
@@ -172,18 +173,27 @@ pub fn raster(
     let [width, height] = size_px;
     let painter = Painter::new(bands, timeline, view, size_px, palette);
     let scale = view.on(timeline);
-    let moment_of = |column| bands.moment_in(scale.moments_of_column(column, width));
-    let moments: Vec<Option<Moment>> = (0..width).into_par_iter().map(moment_of).collect();
+    let shown: Vec<Option<Shown>> = if envelope::is_coarse(timeline, view, width) {
+        let around = envelope::of_view(bands, timeline, view, width);
+        around.into_iter().map(|found| found.map(|(moment, least)| Shown { moment, least })).collect()
+    } else {
+        let shown = |column| {
+            let moment = bands.moment_in(scale.moments_of_column(column, width))?;
+            Some(Shown { moment, least: Bytes::MAX })
+        };
+        (0..width).into_par_iter().map(shown).collect()
+    };
     // Columns lie one after another in memory, so that each is painted from start to end; then they are
     // turned into rows.
     let mut ids = vec![NONE; width * height];
     let mut colors = vec![[0; 4]; width * height];
     let each = width.div_ceil(TASKS_PER_THREAD * rayon::current_num_threads()).max(1);
     let task = (height * each).max(1);
-    let parts = ids.par_chunks_mut(task).zip(colors.par_chunks_mut(task)).zip(moments.par_chunks(each));
-    parts.for_each(|((ids, colors), moments)| painter.columns(moments, ids, colors));
+    let parts = ids.par_chunks_mut(task).zip(colors.par_chunks_mut(task)).zip(shown.par_chunks(each));
+    parts.for_each(|((ids, colors), shown)| painter.columns(shown, ids, colors));
     let ids = transpose(&ids, size_px);
     let rgba = transpose(&colors, size_px).into_flattened();
+    let moments = shown.into_iter().map(|shown| shown.map(|shown| shown.moment)).collect();
     Raster { size_px, rgba, ids, moments }
 }
 

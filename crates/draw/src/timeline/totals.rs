@@ -1,8 +1,8 @@
 //! Totals of pixel columns, as far as a picture can show them.
 
+use super::envelope;
 use crate::View;
 use oomscope_model::{Bytes, Curve, Timeline};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// The largest totals within each pixel column; 0 for columns without moments.
@@ -19,18 +19,15 @@ pub struct ColumnTotals {
 impl ColumnTotals {
     /// The totals of the columns of a view.
     pub fn of_view(timeline: &Timeline, view: &View, columns: usize) -> Self {
-        let ranges: Vec<Range<usize>> =
-            (0..columns).map(|column| view.on(timeline).moments_of_column(column, columns)).collect();
-        let peak = |curve: &Curve, range: &Range<usize>| {
-            curve.peak_in(range.clone()).map_or(Bytes::ZERO, |(_, value)| value)
+        let of_curve = |curve: &Curve| {
+            let peak = |moments| curve.peak_in(moments).map_or(Bytes::ZERO, |(_, value)| value);
+            envelope::totals_of_view(timeline, view, columns, peak)
         };
-        let reserved = |range: &Range<usize>| {
-            if range.is_empty() { Bytes::ZERO } else { timeline.reserved.max_in(range.clone()) }
-        };
+        let reserved = |moments| timeline.reserved.max_in(moments);
         Self {
-            active: ranges.par_iter().map(|range| peak(&timeline.active, range)).collect(),
-            allocated: ranges.par_iter().map(|range| peak(&timeline.allocated, range)).collect(),
-            reserved: ranges.par_iter().map(reserved).collect(),
+            active: of_curve(&timeline.active),
+            allocated: of_curve(&timeline.allocated),
+            reserved: envelope::totals_of_view(timeline, view, columns, reserved),
         }
     }
 }
