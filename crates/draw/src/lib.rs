@@ -38,8 +38,8 @@ pub use segment_timeline::{
 };
 pub use spark_line::{MAX_SPARK_COLUMNS, SparkLine};
 pub use timeline::{
-    AfterFix, Band, BandFill, BandTexture, Bands, BlockFilter, Blocks, ColumnTotals, Future, LANE_PX, Mark,
-    MarkLabels, MarkStep, MarkedSpan, POOL_LEGEND, Pixel, PixelSpan, Pooled, Raster, SegmentStack, Share,
-    TimelineCanvas, TimelineRaster, axis_font, bands, decimate, pool_of_band, range_of_band, raster, stacked,
-    totals,
+    AfterFix, Band, BandFill, BandLabel, BandTexture, Bands, BlockFilter, Blocks, ColumnTotals, Future,
+    LANE_PX, Mark, MarkLabels, MarkStep, MarkedSpan, POOL_LEGEND, Pixel, PixelSpan, Pooled, Raster,
+    SegmentStack, Share, TimelineCanvas, TimelineRaster, axis_font, bands, decimate, pool_of_band,
+    range_of_band, raster, stacked, totals,
 };

@@ -16,9 +16,9 @@ pub(super) fn allocations(spec: &PictureSpec, timeline: &Timeline, sheet: &Pictu
     match private_pools(timeline) {
         Some(pools) => {
             legend.push(LegendEntry::new(LegendMark::Hollow, spec.coloring.free(), POOL_LEGEND));
-            paint(spec, timeline, sheet, &Pooled { blocks, pools: &pools }, legend)
+            paint(spec, timeline, sheet, &Pooled { blocks, pools: &pools }, Some(&blocks), legend)
         }
-        None => paint(spec, timeline, sheet, &blocks, legend),
+        None => paint(spec, timeline, sheet, &blocks, Some(&blocks), legend),
     }
 }
 
@@ -28,7 +28,7 @@ pub(super) fn reserved(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureS
     let by = spec.coloring.by();
     let by_stack = by == ColorBy::Stack || by.needs_attribution();
     let legend = timeline_legend(timeline, &spec.view, sheet.palette, by_stack);
-    paint(spec, timeline, sheet, &SegmentStack::new(timeline, &spec.coloring), legend)
+    paint(spec, timeline, sheet, &SegmentStack::new(timeline, &spec.coloring), None, legend)
 }
 
 fn paint(
@@ -36,12 +36,14 @@ fn paint(
     timeline: &Timeline,
     sheet: &PictureSheet<'_>,
     bands: &impl Bands,
+    named: Option<&Blocks<'_>>,
     legend: Vec<LegendEntry>,
 ) -> Pixels {
     let picture = TimelinePicture {
         recording: &spec.recording,
         view: spec.view,
         bands,
+        named,
         lanes: &spec.lanes(timeline),
         capacity: spec.capacity(timeline),
         cursor: spec.cursor(),

@@ -135,6 +135,7 @@ fn request(ui: &egui::Ui, rect: Rect, ctx: &PaneCtx<'_>, palette: &Palette) -> T
     TimelineRequest {
         view: ctx.at.view,
         size_px: [px(rect.width()), px(rect.height())],
+        px_per_point: ui.pixels_per_point(),
         is_dark: palette.is_dark,
         mode: ctx.at.timeline_mode,
         coloring: ByPtr(ctx.coloring(palette)),
@@ -206,6 +207,9 @@ fn paint(
     canvas.dumps(&mut labels);
     canvas.cursor_values(at.cursor, &mut labels);
     canvas.cursor(at.cursor);
+    if let Some(shown) = pictures.shown() {
+        canvas.band_labels(&shown.picture, &shown.labels, &labels);
+    }
     canvas.labels(labels);
     canvas.lanes(ctx.recording.snapshot(), &derived.lanes, places.lanes);
 }

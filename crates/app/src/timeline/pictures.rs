@@ -14,8 +14,8 @@ use crate::work::worker::{Task, WorkMode, Worker};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
 use oomscope_analysis::{PrivatePools, private_pools};
 use oomscope_draw::{
-    BlockFilter, Blocks, MarkedSpan, Palette, PixelSpan, Pooled, SegmentStack, Share, TimelineRaster,
-    range_of_band,
+    BandLabel, BlockFilter, Blocks, MarkedSpan, Palette, PixelSpan, Pooled, SegmentStack, Share,
+    TimelineRaster, range_of_band,
 };
 use oomscope_model::{AllocId, Moment, Recording, Timeline};
 use std::rc::Rc;
@@ -28,6 +28,8 @@ pub(crate) struct Shown {
     pub(crate) mode: TimelineMode,
     request: TimelineRequest,
     pub(crate) texture: TextureHandle,
+    /// The names of bands that have the room.
+    pub(crate) labels: Vec<BandLabel>,
     hovered_outline: Memo<AllocId, Rc<[PixelSpan]>>,
     selected_outline: Memo<AllocId, Rc<[PixelSpan]>>,
     /// The places of the selected stack or segment.
@@ -48,7 +50,7 @@ pub(crate) struct TimelinePictures {
 type Pools = Arc<OnceLock<Option<PrivatePools>>>;
 
 /// A picture, and what it was asked for.
-type Finished = (TimelineRequest, TimelineRaster, ColorImage);
+type Finished = (TimelineRequest, TimelineRaster, Vec<BandLabel>, ColorImage);
 
 /// Paints pictures of one device.
 #[derive(Clone)]
@@ -71,7 +73,7 @@ impl TimelinePictures {
         }
     }
 
-    fn show(&mut self, ctx: &egui::Context, (request, picture, image): Finished) {
+    fn show(&mut self, ctx: &egui::Context, (request, picture, labels, image): Finished) {
         let texture = match self.shown.take() {
             Some(mut shown) => {
                 shown.texture.set(image, TextureOptions::NEAREST);
@@ -85,6 +87,7 @@ impl TimelinePictures {
             mode: request.mode,
             request,
             texture,
+            labels,
             hovered_outline: Memo::default(),
             selected_outline: Memo::default(),
             highlighted: Memo::default(),
@@ -197,7 +200,14 @@ impl Task for Painter {
                 TimelineRaster::paint(timeline, &request.view, request.size_px, palette, &bands)
             }
         };
+        let labels = match request.mode {
+            TimelineMode::Blocks => {
+                let snapshot = self.recording.snapshot();
+                BandLabel::of(&picture.raster, &blocks, snapshot, request.px_per_point)
+            }
+            TimelineMode::Segments => Vec::new(),
+        };
         let image = theme::image(&picture.raster);
-        (request.clone(), picture, image)
+        (request.clone(), picture, labels, image)
     }
 }

@@ -11,6 +11,8 @@ use oomscope_draw::{Coloring, View};
 pub(crate) struct TimelineRequest {
     pub(crate) view: View,
     pub(crate) size_px: [usize; 2],
+    /// How many of them are a point.
+    pub(crate) px_per_point: f32,
     pub(crate) is_dark: bool,
     pub(crate) mode: TimelineMode,
     pub(crate) coloring: ByPtr<Coloring>,

@@ -53,7 +53,8 @@ impl CurvesPicture<'_> {
             // Below the active line, which mostly runs in the same place.
             canvas.steps(view, &totals.allocated, line(palette.allocated, 1.0));
             canvas.steps(view, &totals.active, line(palette.accent, 1.5));
-            marks(&canvas, MarkLabels::default(), self.future, self.capacity, self.cursor);
+            let labels = marks(&canvas, MarkLabels::default(), self.future, self.capacity, self.cursor);
+            canvas.labels(labels);
         })
     }
 }

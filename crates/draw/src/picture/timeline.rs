@@ -2,7 +2,10 @@
 
 use super::{LegendEntry, LegendMark, Page, PictureSheet, SiteList};
 use crate::software::Pixels;
-use crate::{Axis, Bands, Future, LANE_PX, Mark, MarkLabels, Palette, TimelineCanvas, TimelineRaster, View};
+use crate::{
+    Axis, BandLabel, Bands, Blocks, Future, LANE_PX, Mark, MarkLabels, Palette, TimelineCanvas,
+    TimelineRaster, View,
+};
 use egui::emath::GuiRounding as _;
 use egui::{ColorImage, Rect, TextureHandle, TextureOptions, Ui, pos2};
 use oomscope_analysis::Lanes;
@@ -30,6 +33,8 @@ pub struct TimelinePicture<'a, B> {
     pub view: View,
     /// The bands that are stacked.
     pub bands: &'a B,
+    /// The blocks whose names stand in their bands; `None` where bands are no blocks.
+    pub named: Option<&'a Blocks<'a>>,
     /// Annotations.
     pub lanes: &'a Lanes,
     /// Bytes that the device can reserve at most; `None` if that is unknown.
@@ -189,7 +194,13 @@ impl<B: Bands> TimelinePicture<'_, B> {
             let spans = mark.spans(&picture.raster, timeline, true);
             canvas.marked(picture, mark, &spans, &mut labels);
         }
-        marks(&canvas, labels, self.future, self.capacity, self.cursor);
+        let labels = marks(&canvas, labels, self.future, self.capacity, self.cursor);
+        if let Some(blocks) = self.named {
+            let scale = picture.raster.size_px[0] as f32 / rect.width().max(1.0);
+            let named = BandLabel::of(&picture.raster, blocks, self.recording.snapshot(), scale);
+            canvas.band_labels(picture, &named, &labels);
+        }
+        canvas.labels(labels);
         canvas.lanes(self.recording.snapshot(), self.lanes, places.lanes);
     }
 }
@@ -201,14 +212,14 @@ pub(super) fn inside_axes(rect: Rect, sheet: &PictureSheet<'_>) -> Rect {
         .round_to_pixels(sheet.scale)
 }
 
-/// Paint the labels of what is marked, the frame, what is projected, OOMs, the peak, the capacity, snapshots and the cursor.
+/// Paint the frame, what is projected, OOMs, the peak, the capacity, snapshots and the cursor; their labels come last, above all else.
 pub(super) fn marks(
     canvas: &TimelineCanvas<'_>,
     mut labels: MarkLabels,
     future: &Future,
     capacity: Option<Bytes>,
     cursor: Option<Moment>,
-) {
+) -> MarkLabels {
     canvas.frame();
     canvas.future(future, &mut labels);
     canvas.ooms(&mut labels);
@@ -225,5 +236,5 @@ pub(super) fn marks(
     if let Some(moment) = cursor {
         canvas.cursor(moment);
     }
-    canvas.labels(labels);
+    labels
 }

@@ -45,7 +45,7 @@ impl MarkLabels {
         self.waiting.push((place, galley, color));
     }
 
-    fn is_free(&self, place: Rect) -> bool {
+    pub(super) fn is_free(&self, place: Rect) -> bool {
         let taken = self.waiting.iter().map(|(taken, ..)| taken).chain(&self.reserved);
         !taken.into_iter().any(|taken| taken.intersects(place))
     }

@@ -1,6 +1,7 @@
 //! The timeline: memory over time as stacked bands, with its axes, annotations and marks.
 
 mod after_fix;
+mod band_labels;
 pub mod bands;
 mod bracket;
 mod canvas;
@@ -19,6 +20,7 @@ mod timeline_raster;
 pub mod totals;
 
 pub use after_fix::AfterFix;
+pub use band_labels::BandLabel;
 pub use bands::{Band, BandFill, BandTexture, Bands, BlockFilter, Blocks, Share};
 pub use bracket::{Mark, MarkStep, MarkedSpan};
 pub use canvas::TimelineCanvas;
