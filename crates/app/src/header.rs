@@ -5,7 +5,7 @@ use crate::device::PaneId;
 use crate::device::diagnosing::Verdict;
 use crate::device::{Derived, Selection, Standpoint};
 use crate::theme;
-use eframe::egui::{self, Label, Sense};
+use eframe::egui::{self, Align, Label, Layout, Sense, vec2};
 use oomscope_diagnosis::Severity;
 use oomscope_model::Recording;
 use oomscope_report::{Fix, RemedyText};
@@ -38,7 +38,8 @@ pub(super) fn ui(
         if label.on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
             wanted = Some(PaneId::Report);
         }
-        if let Some(verdict) = verdict.filter(|_| !is_short) {
+        if !is_short {
+            // One line, whatever is known: nothing below it moves when a figure comes in.
             wanted = answer_ui(ui, derived, verdict, at).or(wanted);
         }
     });
@@ -48,42 +49,69 @@ pub(super) fn ui(
     wanted
 }
 
-/// The line of code that the verdict is about, and what to change; returns the pane that the user wants to see.
-fn answer_ui(ui: &mut egui::Ui, derived: &Derived, verdict: &Verdict, at: &mut Standpoint) -> Option<PaneId> {
-    let mut wanted = None;
-    let remedies = derived.quoted(verdict.id);
-    ui.horizontal_wrapped(|ui| {
+/// The line of code that the verdict is about, what to change, and what that would give; returns the pane that the user wants to see.
+fn answer_ui(
+    ui: &mut egui::Ui,
+    derived: &Derived,
+    verdict: Option<&Verdict>,
+    at: &mut Standpoint,
+) -> Option<PaneId> {
+    let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
+    let place = Layout::right_to_left(Align::Center);
+    let row = ui.allocate_ui_with_layout(size, place, |ui| {
+        ui.set_min_size(size);
         ui.spacing_mut().item_spacing.x = 6.0;
-        let culprit = verdict.answer.as_ref().and_then(|answer| answer.culprit.as_deref());
-        if let Some(culprit) = culprit
-            && ui.link(culprit).on_hover_text("Show the memory of this line").clicked()
-        {
-            match verdict.stack {
-                Some(stack) => at.show_at(verdict.moment, Selection::Stack(stack)),
-                None => wanted = Some(PaneId::Report),
-            }
-        }
-        let fix = verdict.answer.as_ref().and_then(|_| derived.fix(verdict.id, verdict.advice.as_ref()));
-        let shown = match (&fix, verdict.answer.is_some()) {
-            (Some(fix), _) => Some(("fix:", fix.line(), fix.code.as_ref().unwrap_or(&fix.text))),
-            (None, true) => None,
-            (None, false) => remedies.first().map(|remedy| {
-                ("would lower the peak:", format!("{}: {}", remedy.title, remedy.outcome), &remedy.code)
-            }),
+        let Some(verdict) = verdict else {
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.label(theme::muted(ui, "Looking for causes…"));
+            });
+            return None;
         };
-        if let Some((name, text, hint)) = shown {
-            ui.label(theme::muted(ui, if culprit.is_none() { name.to_owned() } else { format!("· {name}") }));
-            ui.add(Label::new(text).wrap()).on_hover_text(hint);
-        }
+        let remedies = derived.quoted(verdict.id);
+        let fix = verdict.answer.as_ref().and_then(|_| derived.fix(verdict.id, verdict.advice.as_ref()));
         let own = fix.as_ref().and_then(|fix| fix.simulated.as_ref());
-        if let Some(remedy) = own.or(remedies.first()) {
-            wanted = remedy_ui(ui, remedy).or(wanted);
-        }
+        let mut wanted = None;
+        // What must be in sight comes from the right; the words of the change take the rest.
         if verdict.answer.is_some() && copy_ui(ui) {
             ui.copy_text(copied(verdict, fix.as_deref()));
         }
+        if let Some(remedy) = own.or(remedies.first()) {
+            wanted = remedy_ui(ui, remedy);
+        }
+        let outcome = match (own, verdict.answer.is_some()) {
+            (Some(own), _) => Some(format!("simulated: {}", own.outcome)),
+            (None, true) => None,
+            (None, false) => remedies.first().map(|remedy| remedy.outcome.clone()),
+        };
+        if let Some(outcome) = outcome {
+            ui.label(outcome);
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let culprit = verdict.answer.as_ref().and_then(|answer| answer.culprit.as_deref());
+            if let Some(culprit) = culprit
+                && ui.link(culprit).on_hover_text("Show the memory of this line").clicked()
+            {
+                match verdict.stack {
+                    Some(stack) => at.show_at(verdict.moment, Selection::Stack(stack)),
+                    None => wanted = Some(PaneId::Report),
+                }
+            }
+            let shown = match (&fix, verdict.answer.is_some()) {
+                (Some(fix), _) => Some(("fix:", &fix.short, fix.code.as_ref().unwrap_or(&fix.text))),
+                (None, true) => None,
+                (None, false) => {
+                    remedies.first().map(|remedy| ("would lower the peak:", &remedy.title, &remedy.code))
+                }
+            };
+            if let Some((name, text, hint)) = shown {
+                let name = if culprit.is_none() { name.to_owned() } else { format!("· {name}") };
+                ui.label(theme::muted(ui, name));
+                ui.add(Label::new(text).truncate()).on_hover_text(format!("{text}\n{hint}"));
+            }
+        });
+        wanted
     });
-    wanted
+    row.inner
 }
 
 /// The verdict for a ticket.

@@ -44,7 +44,7 @@ const TASKS: [Task; 7] = [
         sample: FRAGMENTED,
         clicks: &[],
         below: &[],
-        answer: &["expandable_segments:True · simulated: would finish the step"],
+        answer: &["expandable_segments:True", "simulated: would finish the step"],
     },
     Task {
         sample: FRAGMENTED,
