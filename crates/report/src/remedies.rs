@@ -298,21 +298,30 @@ pub fn without_effect_line(predictions: &Predictions) -> Option<String> {
     (!ids.is_empty()).then(|| format!("Without effect on the peak: {}.", ids.join(", ")))
 }
 
-/// The cheapest change that fits, or that none is needed, or that none does.
+/// The cheapest change that fits, or that none is needed, or that none does; with ids, which commands take.
 pub fn remedies_headline(predictions: &Predictions) -> String {
+    headline(predictions, |remedy| format!("{} ({})", remedy.title, remedy.id))
+}
+
+/// The same in words alone.
+pub fn remedies_in_words(predictions: &Predictions) -> String {
+    headline(predictions, |remedy| remedy.title.clone())
+}
+
+fn headline(predictions: &Predictions, named: fn(&Prediction) -> String) -> String {
     let limit = predictions.capacity.map(bytes).unwrap_or_default();
     let FitWords { fits_into, fit_into, .. } = fit_words(predictions.until);
     if let Some(remedy) = predictions.least() {
         let spare = |margin| to_spare(margin, remedy.figures.peak_reserved, remedy.error);
         let margin = remedy.margin.map(|margin| format!(", {}", spare(margin)));
         return format!(
-            "The cheapest change that {fits_into} {limit}: {} ({}){}.",
-            remedy.title,
-            remedy.id,
+            "The cheapest change that {fits_into} {limit}: {}{}.",
+            named(remedy),
             margin.unwrap_or_default()
         );
     }
-    if let Some(sentence) = predictions.postpones.and_then(|postponed| postponed_text(predictions, postponed))
+    if let Some(sentence) =
+        predictions.postpones.and_then(|postponed| postponed_text(predictions, postponed, named))
     {
         return sentence;
     }
@@ -324,19 +333,23 @@ pub fn remedies_headline(predictions: &Predictions) -> String {
             let best = predictions.remedies.iter().find(|remedy| is_good(predictions, remedy));
             best.map_or_else(
                 || "None of these remedies lowers the peak.".to_owned(),
-                |remedy| format!("The most is saved by this: {} ({}).", remedy.title, remedy.id),
+                |remedy| format!("The most is saved by this: {}.", named(remedy)),
             )
         }
     }
 }
 
 /// That what fits as long as was recorded does so for now.
-fn postponed_text(predictions: &Predictions, postponed: Postponed) -> Option<String> {
+fn postponed_text(
+    predictions: &Predictions,
+    postponed: Postponed,
+    named: fn(&Prediction) -> String,
+) -> Option<String> {
     let limit = predictions.capacity.map(bytes).unwrap_or_default();
     let fits_into = fit_words(predictions.until).fits_into;
     let (Postponed::Leak(index) | Postponed::Little(index) | Postponed::Bound(index)) = postponed;
     let remedy = predictions.remedies.get(index)?;
-    let what = format!("{} ({})", remedy.title, remedy.id);
+    let what = named(remedy);
     let until = remedy.fits_until_turn;
     let until = until.map_or_else(String::new, |last| format!(", until about {}", turn_text(last)));
     Some(match postponed {

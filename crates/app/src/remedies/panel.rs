@@ -11,7 +11,7 @@ use crate::work::memo::Memo;
 use eframe::egui;
 use oomscope_draw::AfterFix;
 use oomscope_model::DeviceId;
-use oomscope_report::{fidelity_text, largest_batch_line, remedies_headline};
+use oomscope_report::{fidelity_text, largest_batch_line, remedies_in_words};
 use oomscope_units as units;
 use std::sync::Arc;
 
@@ -114,7 +114,7 @@ impl State {
     /// else the chosen one.
     fn results_ui(&mut self, ui: &mut egui::Ui, answer: &RemediesResponse) -> Option<usize> {
         let predictions = &answer.predictions;
-        ui.add(egui::Label::new(remedies_headline(predictions)).wrap());
+        ui.add(egui::Label::new(remedies_in_words(predictions)).wrap());
         if let Some(batch) = largest_batch_line(predictions) {
             ui.add(egui::Label::new(batch).wrap());
         }

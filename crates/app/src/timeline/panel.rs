@@ -5,7 +5,7 @@ use super::hover::HoverTexts;
 use super::input::{self, Under};
 use super::minimap;
 use super::pictures::TimelinePictures;
-use super::request::TimelineRequest;
+use super::request::{MarkedMemory, TimelineRequest};
 use super::state::State;
 use super::thing;
 use crate::accessible;
@@ -139,8 +139,17 @@ fn request(ui: &egui::Ui, rect: Rect, ctx: &PaneCtx<'_>, palette: &Palette) -> T
         is_dark: palette.is_dark,
         mode: ctx.at.timeline_mode,
         coloring: ByPtr(ctx.coloring(palette)),
+        marked: marked(ctx),
         filter: ctx.shade(),
     }
+}
+
+/// The memory that the picture marks.
+fn marked(ctx: &PaneCtx<'_>) -> Option<MarkedMemory> {
+    let outline = ctx.at.marked().filter(|_| ctx.at.timeline_mode == TimelineMode::Blocks)?;
+    let is_shade = ctx.shade().is_some_and(|(matches, _)| matches == *outline.matches());
+    let is_found = ctx.derived.filtering.found().is_some_and(|found| found.is_among(outline.allocations()));
+    Some(MarkedMemory { outline: outline.clone(), fades_rest: is_shade || is_found })
 }
 
 /// Zoom to a box that is drawn with Shift held.
@@ -185,9 +194,9 @@ fn paint(
     }
     let mut labels = MarkLabels::default();
     flags::paint(&canvas, ctx, &mut labels);
-    if let Some((outline, shown)) = at.marked().zip(pictures.shown()) {
-        let spans = shown.spans_of_finding(outline, derived.filtering.found(), timeline);
-        canvas.marked(&shown.picture, &outline.mark(), &spans, &mut labels);
+    if let Some((shown, (outline, spans))) = pictures.shown().and_then(|shown| Some((shown, shown.marked()?)))
+    {
+        canvas.marked(&shown.picture, &outline.mark(), spans, &mut labels);
     }
     canvas.frame();
     canvas.future(at.future(), &mut labels);

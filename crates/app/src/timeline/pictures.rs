@@ -5,10 +5,9 @@
 
 use super::request::TimelineRequest;
 use super::share_totals::{ShareTotal, share_total};
-use crate::device::filtering::{FilterMode, Found};
+use crate::device::filtering::FilterMode;
 use crate::device::{Outline, Selection, TimelineMode};
 use crate::theme;
-use crate::work::by_ptr::ByPtr;
 use crate::work::memo::Memo;
 use crate::work::worker::{Task, WorkMode, Worker};
 use eframe::egui::{self, ColorImage, TextureHandle, TextureOptions};
@@ -34,7 +33,8 @@ pub(crate) struct Shown {
     selected_outline: Memo<AllocId, Rc<[PixelSpan]>>,
     /// The places of the selected stack or segment.
     highlighted: Memo<Selection, Rc<[PixelSpan]>>,
-    outlined: Memo<ByPtr<[AllocId]>, Rc<[MarkedSpan]>>,
+    /// The places of what it marks.
+    marked: Vec<MarkedSpan>,
     /// What the hovered share stands for.
     share: Memo<(Share, Moment), Rc<ShareTotal>>,
 }
@@ -50,7 +50,7 @@ pub(crate) struct TimelinePictures {
 type Pools = Arc<OnceLock<Option<PrivatePools>>>;
 
 /// A picture, and what it was asked for.
-type Finished = (TimelineRequest, TimelineRaster, Vec<BandLabel>, ColorImage);
+type Finished = (TimelineRequest, TimelineRaster, Vec<MarkedSpan>, Vec<BandLabel>, ColorImage);
 
 /// Paints pictures of one device.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ impl TimelinePictures {
         }
     }
 
-    fn show(&mut self, ctx: &egui::Context, (request, picture, labels, image): Finished) {
+    fn show(&mut self, ctx: &egui::Context, (request, picture, marked, labels, image): Finished) {
         let texture = match self.shown.take() {
             Some(mut shown) => {
                 shown.texture.set(image, TextureOptions::NEAREST);
@@ -91,7 +91,7 @@ impl TimelinePictures {
             hovered_outline: Memo::default(),
             selected_outline: Memo::default(),
             highlighted: Memo::default(),
-            outlined: Memo::default(),
+            marked,
             share: Memo::default(),
         });
     }
@@ -118,28 +118,10 @@ impl Shown {
         self.selected_outline.get(id, || self.picture.raster.spans(id).into())
     }
 
-    /// The places of the memory that a finding is about, in the picture.
-    pub(crate) fn spans_of_finding(
-        &self,
-        outline: &Outline,
-        found: Option<&Found>,
-        timeline: &Timeline,
-    ) -> Rc<[MarkedSpan]> {
-        let raster = &self.picture.raster;
-        self.outlined.get(outline.allocations().clone(), || match self.mode {
-            TimelineMode::Blocks => {
-                outline.mark().spans(raster, timeline, self.is_filtered_to(outline, found)).into()
-            }
-            TimelineMode::Segments => Rc::default(),
-        })
-    }
-
-    /// True if the picture was painted with what was found as its filter, and that is nothing but a finding's memory.
-    fn is_filtered_to(&self, outline: &Outline, found: Option<&Found>) -> bool {
-        let filter = self.request.filter.as_ref().map(|(matches, _)| matches);
-        let is_found =
-            |found: &Found| filter == Some(&found.matches) && found.is_among(outline.allocations());
-        filter == Some(outline.matches()) || found.is_some_and(is_found)
+    /// The memory that the picture marks, and its places.
+    pub(crate) fn marked(&self) -> Option<(&Outline, &[MarkedSpan])> {
+        let marked = self.request.marked.as_ref()?;
+        Some((&marked.outline, &self.marked))
     }
 
     /// The places of everything with the selected stack, or in the selected segment, in the picture.
@@ -208,6 +190,10 @@ impl Task for Painter {
             TimelineMode::Segments => Vec::new(),
         };
         let image = theme::image(&picture.raster);
-        (request.clone(), picture, labels, image)
+        let marked = request
+            .marked
+            .as_ref()
+            .map(|marked| marked.outline.mark().spans(&picture.raster, timeline, marked.fades_rest));
+        (request.clone(), picture, marked.unwrap_or_default(), labels, image)
     }
 }
