@@ -3,7 +3,7 @@
 use super::{LegendEntry, LegendMark, Page, PictureSheet, SiteList};
 use crate::software::Pixels;
 use crate::{
-    Axis, BandLabel, Bands, Blocks, Future, LANE_PX, Mark, MarkLabels, Palette, TimelineCanvas,
+    Axis, BandLabel, Bands, Blocks, Future, LANE_PX, Mark, MarkLabels, MarkedSpan, Palette, TimelineCanvas,
     TimelineRaster, View,
 };
 use egui::emath::GuiRounding as _;
@@ -124,17 +124,26 @@ pub(super) fn mark_legend(timeline: &Timeline, view: &View, palette: &Palette) -
     entries
 }
 
+/// What both calls of the content paint: it is made once, as they come to the same place.
+struct Painted {
+    places: Places,
+    picture: TimelineRaster,
+    texture: TextureHandle,
+    /// The places of what is marked.
+    marked: Vec<MarkedSpan>,
+    /// The names of bands.
+    named: Vec<BandLabel>,
+}
+
 impl<B: Bands> TimelinePicture<'_, B> {
     /// Paint it on a sheet.
     pub fn paint(&self, sheet: &PictureSheet<'_>, page: &Page) -> Pixels {
-        // Both calls of the content come to the same place, so the bands are painted once.
-        let mut painted: Option<(Places, TimelineRaster, TextureHandle)> = None;
+        let mut painted: Option<Painted> = None;
         page.paint(sheet, |ui, rect| {
             let places = self.places(ui, rect, sheet);
-            let known = painted.take().filter(|(at, ..)| *at == places);
-            let (_, picture, texture) =
-                painted.insert(known.unwrap_or_else(|| self.raster(ui, places, sheet)));
-            self.shapes(ui, places, sheet.palette, picture, texture);
+            let known = painted.take().filter(|known| known.places == places);
+            let painted = painted.insert(known.unwrap_or_else(|| self.painted(ui, places, sheet)));
+            self.shapes(ui, sheet.palette, painted);
         })
     }
 
@@ -151,12 +160,7 @@ impl<B: Bands> TimelinePicture<'_, B> {
         }
     }
 
-    fn raster(
-        &self,
-        ui: &Ui,
-        places: Places,
-        sheet: &PictureSheet<'_>,
-    ) -> (Places, TimelineRaster, TextureHandle) {
+    fn painted(&self, ui: &Ui, places: Places, sheet: &PictureSheet<'_>) -> Painted {
         let rect = places.picture;
         let size_px =
             [rect.width(), rect.height()].map(|side| (side * sheet.scale).round().max(1.0) as usize);
@@ -164,17 +168,15 @@ impl<B: Bands> TimelinePicture<'_, B> {
         // Pixels are opaque or empty, for which premultiplied and plain colours are the same.
         let image = ColorImage::from_rgba_premultiplied(size_px, &picture.raster.rgba);
         let texture = ui.ctx().load_texture("timeline", image, TextureOptions::NEAREST);
-        (places, picture, texture)
+        let (raster, snapshot) = (&picture.raster, self.recording.snapshot());
+        let marked = self.mark.map(|mark| mark.spans(raster, self.recording, true));
+        let named = self.named.map(|blocks| BandLabel::of(raster, blocks, snapshot, sheet.scale));
+        let (marked, named) = (marked.unwrap_or_default(), named.unwrap_or_default());
+        Painted { places, picture, texture, marked, named }
     }
 
-    fn shapes(
-        &self,
-        ui: &Ui,
-        places: Places,
-        palette: &Palette,
-        picture: &TimelineRaster,
-        texture: &TextureHandle,
-    ) {
+    fn shapes(&self, ui: &Ui, palette: &Palette, painted: &Painted) {
+        let Painted { places, picture, texture, marked, named } = painted;
         let (rect, timeline) = (places.picture, self.recording.timeline());
         let canvas = TimelineCanvas { painter: ui.painter(), rect, view: &self.view, timeline, palette };
         canvas.grid();
@@ -191,15 +193,10 @@ impl<B: Bands> TimelinePicture<'_, B> {
         canvas.totals(picture);
         let mut labels = MarkLabels::default();
         if let Some(mark) = &self.mark {
-            let spans = mark.spans(&picture.raster, timeline, true);
-            canvas.marked(picture, mark, &spans, &mut labels);
+            canvas.marked(picture, mark, marked, &mut labels);
         }
         let labels = marks(&canvas, labels, self.future, self.capacity, self.cursor);
-        if let Some(blocks) = self.named {
-            let scale = picture.raster.size_px[0] as f32 / rect.width().max(1.0);
-            let named = BandLabel::of(&picture.raster, blocks, self.recording.snapshot(), scale);
-            canvas.band_labels(picture, &named, &labels);
-        }
+        canvas.band_labels(picture, named, &labels);
         canvas.labels(labels);
         canvas.lanes(self.recording.snapshot(), self.lanes, places.lanes);
     }
