@@ -20,6 +20,7 @@ mod dialog_log;
 mod export;
 mod files;
 mod filter;
+mod first_hint;
 mod flame;
 mod floating;
 mod focus;
@@ -192,6 +193,8 @@ struct App {
     notice: Option<String>,
     layout: Layout,
     shows_help: bool,
+    /// The window was never opened before, and its user has not dismissed what explains the picture.
+    is_first: bool,
     search: command_search::State,
     preferences: Preferences,
     setup: Setup,
@@ -218,6 +221,7 @@ impl App {
             notice: None,
             layout: Layout::default(),
             shows_help: false,
+            is_first: false,
             search: command_search::State::default(),
             preferences: Preferences::default(),
             setup: Setup::new(mode),
@@ -235,6 +239,7 @@ impl App {
             self.glances.import(files);
         }
         let stored = storage.and_then(|storage| eframe::get_value(storage, PREFERENCES_KEY));
+        self.is_first = storage.is_some() && stored.is_none();
         self.preferences = stored.unwrap_or_default();
     }
 
@@ -331,6 +336,9 @@ impl App {
 
     /// Escape closes what lies over the window before it means anything else.
     fn escape(&mut self, ctx: &egui::Context) {
+        if self.is_first && !self.documents.is_empty() && keys::take_escape(ctx) {
+            self.is_first = false;
+        }
         if self.shows_help && keys::take_escape(ctx) {
             self.shows_help = false;
         }
@@ -441,6 +449,9 @@ impl App {
         }
         files::start_page::drop_hint(ui);
         self.draw_panels(ui.ctx());
+        if !self.documents.is_empty() {
+            first_hint::ui(ui.ctx(), &mut self.is_first);
+        }
         help::ui(ui.ctx(), &mut self.shows_help);
         if let Some(action) = self.search.ui(ui.ctx()) {
             self.act(&action);

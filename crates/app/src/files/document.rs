@@ -91,9 +91,10 @@ impl Document {
 
     /// The command that opens the file as it is shown; `None` if it is no file that is open.
     pub(crate) fn link(&mut self) -> Option<String> {
-        let path = std::path::absolute(self.input.path()?).ok()?;
+        // By its name alone: a colleague has it in another folder.
+        let name = self.input.path()?.file_name()?.to_string_lossy().into_owned();
         let device = self.open_file()?.device()?;
-        Some(command_line(&path.to_string_lossy(), &place::place(&device.recording, &device.at)))
+        Some(command_line(&name, &place::place(&device.recording, &device.at)))
     }
 
     /// Load the file again. The old version stays until the new one is there.

@@ -24,13 +24,16 @@ pub(crate) struct Layout {
     /// What the size of the tray depends on.
     #[serde(skip)]
     tray: Tray,
+    /// The view of the tray that a file was opened with: until another one is chosen, the timeline has the room.
+    #[serde(skip)]
+    opened_with: Option<PaneId>,
 }
 
 impl Default for Layout {
     fn default() -> Self {
         let tray = Tray::default();
         let tree = arranged(FIRST_ROOM_PX, tray);
-        Self { tree, is_custom: false, room_px: FIRST_ROOM_PX, tray }
+        Self { tree, is_custom: false, room_px: FIRST_ROOM_PX, tray, opened_with: None }
     }
 }
 
@@ -136,7 +139,9 @@ impl Layout {
             return;
         };
         if self.in_front() == *in_front {
-            self.show(view(verdict.id, device.derived.figures.has_history));
+            let view = view(verdict.id, device.derived.figures.has_history);
+            self.show(view);
+            self.opened_with = Some(view);
             // The user may have put both into one place.
             in_front.iter().filter(|pane| **pane == PaneId::Report).for_each(|pane| self.show(*pane));
         }
@@ -165,6 +170,8 @@ impl Layout {
         let in_front =
             self.in_front().into_iter().find_map(|pane| Some((pane, definition(pane)?.home.room()?)));
         if let Some((pane, room)) = in_front.filter(|(_, room)| *room != Room::Same) {
+            self.opened_with = self.opened_with.filter(|opened| *opened == pane);
+            let room = if self.opened_with.is_some() { Room::Picture } else { room };
             let content_px = device.states.of(pane).height_px();
             self.resize_tray(Tray { room, content_px, ..self.tray });
         }

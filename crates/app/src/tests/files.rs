@@ -571,3 +571,25 @@ fn a_folder_is_shown_as_the_ranks_of_a_job() {
     harness.run_steps(2);
     assert_eq!(rows(&harness).len(), 8);
 }
+
+#[test]
+fn what_a_picture_means_is_explained_once() {
+    let mut kept = Kept::default();
+    let mut first = harness();
+    first.state_mut().restore(Some(&kept));
+    let explains =
+        |harness: &Harness<'static, App>| harness.query_by_label_contains("keeps its colours").is_some();
+    assert!(!explains(&first), "there is no picture yet");
+    open_path(&mut first, sample("frag_oom.pickle"));
+    first.run_steps(3);
+    assert!(explains(&first));
+    first.get_by_label("Got it").click();
+    first.run_steps(3);
+    assert!(!explains(&first));
+    eframe::App::save(first.state_mut(), &mut kept);
+    let mut second = harness();
+    second.state_mut().restore(Some(&kept));
+    open_path(&mut second, sample("frag_oom.pickle"));
+    second.run_steps(3);
+    assert!(!explains(&second));
+}

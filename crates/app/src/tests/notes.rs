@@ -161,7 +161,7 @@ fn a_link_leads_back_to_the_same_view() {
         harness.key_down(Key::L);
         harness.run_steps(1);
         let link = copied(&mut harness);
-        assert!(link.starts_with("oomscope /") && link.contains("gpt_oom_forward.pickle --go '"), "{link}");
+        assert!(link.starts_with("oomscope gpt_oom_forward.pickle --go '"), "{link}");
         let go = link.split_once("--go '").and_then(|(_, rest)| rest.strip_suffix('\'')).expect("a place");
         let read: Place = go.parse().expect("a place");
         assert_eq!(read, before);
