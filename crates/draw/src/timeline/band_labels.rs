@@ -40,22 +40,30 @@ impl BandLabel {
     pub fn of(raster: &Raster, blocks: &Blocks<'_>, snapshot: &Snapshot, px_per_point: f32) -> Vec<Self> {
         let timeline = blocks.timeline;
         let is_named = |id: AllocId| id.index() < timeline.lifetimes.len() && !blocks.share(id).is_faded;
-        let kind = |pixel| match pixel {
-            Pixel::Block(id) => is_named(id).then_some(id),
-            Pixel::Share(_) | Pixel::Empty => None,
-        };
-        let mut largest: HashMap<AllocId, PixelSpan> = HashMap::new();
         // Lines of a surface would run through the letters.
         let is_plain = |id: AllocId, span: &PixelSpan| {
             let last = raster.moments.get(span.x[1] - 1).copied().flatten();
             last.is_none_or(|moment| blocks.fill(id.0, moment).texture == BandTexture::Plain)
         };
-        for (id, span) in raster.spans_by(kind) {
-            let [width, height] = lengths(&span).map(|px| px as f32 / px_per_point);
-            if MIN_WIDTH_PX <= width && MIN_HEIGHT_PX <= height && is_plain(id, &span) {
-                let known = largest.entry(id).or_insert(span);
-                if area(known) < area(&span) {
-                    *known = span;
+        let least = [MIN_WIDTH_PX, MIN_HEIGHT_PX].map(|px| ((px * px_per_point).ceil() as usize).max(1));
+        let mut largest: HashMap<AllocId, PixelSpan> = HashMap::new();
+        let mut last: HashMap<AllocId, PixelSpan> = HashMap::new();
+        // A place with room has a point of a grid in it whose meshes are half as wide and as high.
+        let [step_x, step_y] = least.map(|px| px.div_ceil(2));
+        for y in (0..raster.size_px[1]).step_by(step_y) {
+            for x in (0..raster.size_px[0]).step_by(step_x) {
+                let Pixel::Block(id) = raster.pixel(x, y) else { continue };
+                if last.get(&id).is_some_and(|span| contains(span, x, y)) || !is_named(id) {
+                    continue;
+                }
+                let span = raster.place_around(id, x, y);
+                last.insert(id, span);
+                let [width, height] = lengths(&span);
+                if least[0] <= width && least[1] <= height && is_plain(id, &span) {
+                    let known = largest.entry(id).or_insert(span);
+                    if area(known) < area(&span) {
+                        *known = span;
+                    }
                 }
             }
         }
@@ -69,6 +77,10 @@ impl BandLabel {
         };
         found.into_iter().map(label).collect()
     }
+}
+
+fn contains(span: &PixelSpan, x: usize, y: usize) -> bool {
+    (span.x[0]..span.x[1]).contains(&x) && (span.y[0]..span.y[1]).contains(&y)
 }
 
 fn lengths(span: &PixelSpan) -> [usize; 2] {

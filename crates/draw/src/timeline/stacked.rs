@@ -83,6 +83,24 @@ impl Raster {
         Pixel::of_id(self.ids[y * width + x])
     }
 
+    /// The columns around a pixel of a block in which it has the same rows as there.
+    pub(super) fn place_around(&self, id: AllocId, x: usize, y: usize) -> PixelSpan {
+        let [width, height] = self.size_px;
+        let is_there = |x: usize, y: usize| self.ids.get(y * width + x) == Some(&id.0);
+        let top = (0..y).rev().take_while(|&row| is_there(x, row)).last().unwrap_or(y);
+        let bottom = (y..height).take_while(|&row| is_there(x, row)).last().unwrap_or(y) + 1;
+        // A block is contiguous in a column, so its ends tell all of it.
+        let is_same = |&x: &usize| {
+            let has_ends = is_there(x, top) && is_there(x, bottom - 1);
+            let ends_there =
+                (top == 0 || !is_there(x, top - 1)) && (bottom == height || !is_there(x, bottom));
+            has_ends && ends_there
+        };
+        let left = (0..x).rev().take_while(is_same).last().unwrap_or(x);
+        let right = (x..width).take_while(is_same).last().unwrap_or(x) + 1;
+        PixelSpan { x: [left, right], y: [top, bottom] }
+    }
+
     /// The places of a block in the picture, from the left. A block is contiguous in each column.
     pub fn spans(&self, id: AllocId) -> Vec<PixelSpan> {
         let [width, height] = self.size_px;
