@@ -5,6 +5,9 @@ use crate::theme;
 use eframe::egui;
 use oomscope_draw::{Axis, ColorBy};
 
+/// Room that the switch of the mark and the filter behind it need, in points.
+const MIN_SWITCH_PX: f32 = 300.0;
+
 pub(crate) fn ui(ui: &mut egui::Ui, at: &mut Standpoint, has_times: bool) {
     ui.spacing_mut().item_spacing = egui::vec2(8.0, 2.0);
     mode_chooser(ui, at);
@@ -18,6 +21,10 @@ pub(crate) fn ui(ui: &mut egui::Ui, at: &mut Standpoint, has_times: bool) {
 /// The switch that marks the memory of the verdict, where there is such memory, and the user has not chosen other memory.
 fn mark_switch(ui: &mut egui::Ui, at: &mut Standpoint) {
     let Some(marked) = at.verdict().filter(|_| at.outlined().is_none()) else { return };
+    // Where it has no room, there is the key.
+    if ui.available_width() < MIN_SWITCH_PX {
+        return;
+    }
     let hint = format!("{}\nMark what the verdict is about, and fade the rest (V)", marked.label);
     let switch = egui::Button::selectable(at.marks_verdict, theme::small("Finding"));
     if ui.add(switch.frame_when_inactive(true)).on_hover_text(hint).clicked() {

@@ -13,7 +13,7 @@ use oomscope_model::{AllocId, Bytes, EventIx, Moment};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Mark the memory that the verdict about a failed request is about. A request alone, memory outside of PyTorch and free memory
-/// have no blocks to mark.
+/// have no blocks to mark; the request has words.
 pub(super) fn mark(
     finding: &mut Finding,
     assessment: &Assessment<'_>,
@@ -64,7 +64,11 @@ pub(super) fn mark(
                     Some(say!("{} in tensors that grow{}", figure::bytes(growing.bytes), place).into());
             }
         }
-        Cause::FreePiece(_) | Cause::SingleRequest | Cause::Outside(_) | Cause::Unknown => {}
+        Cause::SingleRequest => {
+            let requested = figure::bytes(shortage.oom.requested);
+            finding.mark = Some(say!("{} asked for at once{}", requested, place).into());
+        }
+        Cause::FreePiece(_) | Cause::Outside(_) | Cause::Unknown => {}
     }
 }
 

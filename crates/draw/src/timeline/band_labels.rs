@@ -7,12 +7,12 @@ use super::stacked::Pixel;
 use super::timeline_raster::TimelineRaster;
 use super::{PixelSpan, Raster};
 use crate::{Palette, Rgb};
-use egui::text::{LayoutJob, TextWrapping};
-use egui::{Color32, Rect, pos2};
+use egui::{Color32, Galley, Rect, pos2, vec2};
 use oomscope_analysis::site_label;
 use oomscope_model::{AllocId, Snapshot};
 use oomscope_units as units;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Names in a picture at most, the largest places first: more would be a text, not a picture.
 const MAX_LABELS: usize = 24;
@@ -29,8 +29,8 @@ const INSET_PX: f32 = 4.0;
 pub struct BandLabel {
     /// The largest place of the band.
     pub span: PixelSpan,
-    /// `1.41 GiB model.py:57 forward`.
-    pub text: String,
+    /// `1.41 GiB model.py:57 forward`, and the size alone for less room.
+    pub texts: [String; 2],
     /// The colour of the band.
     ground: Rgb,
 }
@@ -73,7 +73,7 @@ impl BandLabel {
         let label = |(id, span): (AllocId, PixelSpan)| {
             let [size, line] = [units::bytes(timeline.size(id)), site_label(snapshot, timeline.stack(id))];
             let text = units::printable(&format!("{size} {line}"));
-            Self { span, text, ground: blocks.coloring.color(timeline, id) }
+            Self { span, texts: [text, size], ground: blocks.coloring.color(timeline, id) }
         };
         found.into_iter().map(label).collect()
     }
@@ -102,10 +102,12 @@ impl TimelineCanvas<'_> {
         for label in labels {
             let place = self.place(picture, &label.span).intersect(self.rect);
             let color = Color32::from(Palette::text_on(label.ground));
-            let mut job = LayoutJob::simple_singleline(label.text.clone(), axis_font(), color);
-            job.wrap = TextWrapping::truncate_at_width(place.width() - 2.0 * INSET_PX);
-            let galley = painter.layout_job(job);
-            if galley.size().y <= place.height() {
+            // Half a name says nothing.
+            let mut galleys =
+                label.texts.iter().map(|text| painter.layout_no_wrap(text.clone(), axis_font(), color));
+            let room = vec2(place.width() - 2.0 * INSET_PX, place.height());
+            let fits = |galley: &Arc<Galley>| galley.size().x <= room.x && galley.size().y <= room.y;
+            if let Some(galley) = galleys.find(fits) {
                 let at = pos2(place.left() + INSET_PX, place.center().y - galley.size().y / 2.0);
                 if marks.is_free(Rect::from_min_size(at, galley.size())) {
                     painter.galley(at, galley, color);
@@ -140,7 +142,8 @@ mod tests {
             let blocks = Blocks { timeline: &timeline, coloring: &coloring, filter };
             let raster = raster(&timeline, &View::fit(&timeline), [400, 200], &Palette::DARK, &blocks);
             let labels = BandLabel::of(&raster, &blocks, &snapshot, px_per_point);
-            let mut names: Vec<String> = labels.into_iter().map(|label| label.text).collect();
+            let mut names: Vec<String> =
+                labels.into_iter().map(|label| label.texts.into_iter().next().expect("a name")).collect();
             names.sort();
             names
         };

@@ -3,7 +3,7 @@
 use super::marks::{LABEL_PX, MarkLabels};
 use super::stacked::{Pixel, Raster};
 use super::{PixelSpan, TimelineCanvas, TimelineRaster};
-use egui::{Color32, Rect, Shape, Stroke, pos2};
+use egui::{Color32, Rangef, Rect, Shape, Stroke, pos2};
 use oomscope_analysis::filter::Matches;
 use oomscope_model::{Moment, Timeline};
 
@@ -12,6 +12,9 @@ const END_PX: f32 = 6.0;
 
 /// Distance of the bracket from its moment, in points.
 const GAP_PX: f32 = 4.0;
+
+/// Ranges that are nearer than this, in points, have one bracket.
+const TOUCHING_PX: f32 = 3.0;
 
 /// Memory that a picture marks, while the rest fades.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +64,19 @@ impl Mark<'_> {
     }
 }
 
+/// Ranges of the screen, those that touch as one.
+fn apart(mut ranges: Vec<Rangef>) -> Vec<Rangef> {
+    ranges.sort_by(|a, b| a.min.total_cmp(&b.min));
+    let mut apart: Vec<Rangef> = Vec::new();
+    for range in ranges {
+        match apart.last_mut().filter(|last| range.min <= last.max + TOUCHING_PX) {
+            Some(last) => last.max = last.max.max(range.max),
+            None => apart.push(range),
+        }
+    }
+    apart
+}
+
 impl TimelineCanvas<'_> {
     /// Paint the places of marked memory in a picture: every other step lighter, with labels where there is room, and a bracket
     /// beside the moment that the memory is about.
@@ -83,38 +99,39 @@ impl TimelineCanvas<'_> {
         if 1 < mark.steps.len() {
             self.step_labels(picture, mark.steps, spans, labels);
         }
-        self.bracket(picture, &all, mark.moment, mark.label, labels);
+        self.brackets(picture, &all, mark, labels);
     }
 
-    /// A bracket beside a moment around what spans have of it, with a label.
-    fn bracket(
+    /// Brackets beside a moment around what spans have of it, with a label at the largest. What is marked and has no blocks, as a
+    /// request that failed, has the label alone, above what is in use.
+    fn brackets(
         &self,
         picture: &TimelineRaster,
         spans: &[PixelSpan],
-        moment: Moment,
-        text: &str,
+        mark: &Mark<'_>,
         labels: &mut MarkLabels,
     ) {
-        let x = self.x_middle(moment).round();
+        let x = self.x_middle(mark.moment).round();
         let at_moment = spans.iter().map(|span| self.place(picture, span));
         // A span has the width of a column, in which the moment may not be the one that is drawn.
         let near = at_moment.filter(|place| place.x_range().expand(END_PX).contains(x));
-        let range = near.map(|place| place.y_range()).reduce(|all, one| {
-            let (min, max) = (all.min.min(one.min), all.max.max(one.max));
-            egui::Rangef::new(min, max)
-        });
-        let Some(range) = range else { return };
+        let parts = apart(near.map(|place| place.y_range()).collect());
         // At the right edge, where failures are, there is room at the left only.
         let side = if x + GAP_PX + END_PX < self.rect.right() { 1.0 } else { -1.0 };
         let (line, end) = (x + side * (GAP_PX + END_PX), x + side * GAP_PX);
         let color = Color32::from(self.palette.accent);
-        let points = [(end, range.min), (line, range.min), (line, range.max), (end, range.max)];
-        let points = points.map(|(x, y)| pos2(x, y.clamp(self.rect.top(), self.rect.bottom())));
-        self.inside().add(Shape::line(points.to_vec(), Stroke::new(2.0, color)));
+        for range in &parts {
+            let points = [(end, range.min), (line, range.min), (line, range.max), (end, range.max)];
+            let points = points.map(|(x, y)| pos2(x, y.clamp(self.rect.top(), self.rect.bottom())));
+            self.inside().add(Shape::line(points.to_vec(), Stroke::new(2.0, color)));
+        }
+        let largest = parts.into_iter().max_by(|a, b| a.span().total_cmp(&b.span()));
+        let in_use = || self.y(self.timeline.active.at(mark.moment).as_f64());
+        let middle = largest.map(|range| range.center());
+        let Some(middle) = middle.or_else(|| (mark.allocations.count() == 0).then(in_use)) else { return };
         // Where the label of a step lies at the middle, the next rows are free.
-        let middle = range.center();
         let beside = [0.0, -1.0, 1.0, -2.0, 2.0].map(|rows| pos2(line, middle + rows * LABEL_PX));
-        beside.into_iter().any(|at| self.label_at(at, text, color, labels));
+        beside.into_iter().any(|at| self.label_at(at, mark.label, color, labels));
     }
 
     /// The name of each step, in the largest of its places that has room.
@@ -132,5 +149,18 @@ impl TimelineCanvas<'_> {
             places.sort_by(|a, b| b.area().total_cmp(&a.area()));
             self.label_inside(&places, &step.label, labels);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_apart_has_brackets_of_its_own() {
+        let range = |min: f32, max: f32| Rangef::new(min, max);
+        let parts = apart(vec![range(50.0, 60.0), range(0.0, 10.0), range(11.0, 20.0), range(5.0, 8.0)]);
+        assert_eq!(parts, [range(0.0, 20.0), range(50.0, 60.0)]);
+        assert!(apart(Vec::new()).is_empty());
     }
 }
