@@ -77,7 +77,8 @@ pub(super) fn kept(case: &Case<'_>, retained: &Retained, site: Option<&Site>) ->
     let of = site.map(|site| say!(" of {}", name(site.place())));
     let count = figure::count(retained.repetitions);
     let nouns = if retained.repetitions == 1 { retained.noun.singular() } else { retained.noun.plural() };
-    let label = say!("{} kept{}, {} {}", figure::bytes(retained.bytes), of, count, nouns);
+    let before = if retained.older_bytes == 0 { "" } else { " and before" };
+    let label = say!("{} kept{}, {} {}{}", figure::bytes(retained.bytes), of, count, nouns, before);
     Mark { label, steps: steps(case, &retained.allocations) }
 }
 

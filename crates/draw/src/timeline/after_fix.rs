@@ -1,6 +1,7 @@
 //! How much the program would request with a change, over what it was recorded to request and what is projected behind that.
 
 use super::canvas::TimelineCanvas;
+use super::envelope;
 use super::marks::MarkLabels;
 use crate::Axis;
 use egui::{Color32, Pos2, Shape, Stroke, pos2};
@@ -75,16 +76,28 @@ impl TimelineCanvas<'_> {
         };
         // What is projected has no time.
         let shown = if self.view.axis == Axis::Time { recorded } else { after.requested.len() };
-        let mut steps: Vec<(f32, f32)> = Vec::new();
-        for (at, bytes) in after.requested.iter().take(shown).enumerate() {
-            let (left, y) = (x(at).round(), self.y(bytes.as_f64()));
+        let mut steps: Vec<(f32, Bytes)> = Vec::new();
+        for (at, &bytes) in after.requested.iter().take(shown).enumerate() {
+            let left = x(at).round();
             match steps.last_mut() {
-                Some((known, highest)) if *known == left => *highest = highest.min(y),
-                _ => steps.push((left, y)),
+                Some((known, highest)) if *known == left => *highest = (*highest).max(bytes),
+                _ => steps.push((left, bytes)),
             }
         }
-        let ends = steps.iter().skip(1).map(|&(left, _)| left).chain([x(shown)]);
-        steps.iter().zip(ends).flat_map(|(&(left, y), right)| [pos2(left, y), pos2(right, y)]).collect()
+        let right = x(shown);
+        let (lefts, mut most): (Vec<f32>, Vec<Bytes>) = steps.into_iter().unzip();
+        // With a step for each point, a loop would make a comb.
+        if lefts.first().is_some_and(|left| (right - left) < 2.0 * lefts.len() as f32) {
+            most = envelope::closed_totals(&most);
+        }
+        let ends = lefts.iter().skip(1).copied().chain([right]);
+        let steps = lefts.iter().zip(ends).zip(most);
+        steps
+            .flat_map(|((&left, right), bytes)| {
+                let y = self.y(bytes.as_f64());
+                [pos2(left, y), pos2(right, y)]
+            })
+            .collect()
     }
 }
 

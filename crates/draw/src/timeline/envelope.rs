@@ -119,7 +119,7 @@ pub(super) fn totals_of_view(
 }
 
 /// The most totals of columns without narrow valleys.
-fn closed_totals(totals: &[Bytes]) -> Vec<Bytes> {
+pub(super) fn closed_totals(totals: &[Bytes]) -> Vec<Bytes> {
     let values: Vec<((), Bytes)> = totals.iter().map(|&bytes| ((), bytes)).collect();
     closed(&values).into_iter().map(|((), bytes)| bytes).collect()
 }
