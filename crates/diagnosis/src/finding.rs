@@ -275,7 +275,7 @@ pub struct Finding {
     pub severity: Severity,
     /// The statement in a line.
     pub title: Sentence,
-    /// What a picture says of the blocks of [`Evidence::about`]. Only verdicts have it.
+    /// What a picture says of the blocks of [`field@Evidence::about`]. Only verdicts have it.
     pub mark: Option<Mark>,
     /// Why, in one sentence.
     pub why: Option<Sentence>,

@@ -169,7 +169,7 @@ fn pictures_fade_what_the_verdict_is_not_about_until_a_filter_or_the_user_says_o
         let shade = shown.at.shade(shown.derived.matches()).map(|(matches, _)| matches.count());
         (marked, shade)
     };
-    let label = "11.5 GiB kept of train.py:105, 2 calls of the model".to_owned();
+    let label = "11.5 GiB kept of train.py:105, 2 calls".to_owned();
     assert_eq!(kept(&mut harness), (Some(label.clone()), Some(116)));
     let shown = device(&mut harness);
     assert_eq!(shown.at.view, shown.at.full, "nothing has moved");

@@ -18,11 +18,11 @@ pub(crate) fn ui(ui: &mut egui::Ui, at: &mut Standpoint, has_times: bool) {
     mark_switch(ui, at);
 }
 
-/// The switch that marks the memory of the verdict, where there is such memory, and the user has not chosen other memory.
+/// The switch that marks the memory of the verdict, where there is such memory, and nothing else decides what fades.
 fn mark_switch(ui: &mut egui::Ui, at: &mut Standpoint) {
     let Some(marked) = at.verdict().filter(|_| at.outlined().is_none()) else { return };
-    // Where it has no room, there is the key.
-    if ui.available_width() < MIN_SWITCH_PX {
+    // A filter says what fades, and its figures need the room; there is the key.
+    if !at.query.is_empty() || ui.available_width() < MIN_SWITCH_PX {
         return;
     }
     let hint = format!("{}\nMark what the verdict is about, and fade the rest (V)", marked.label);

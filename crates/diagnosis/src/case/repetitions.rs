@@ -38,6 +38,18 @@ impl Noun {
         }
     }
 
+    /// So many of them, as short as a picture needs it.
+    pub(crate) fn in_short(self, count: usize) -> &'static str {
+        match (self, count) {
+            (Self::Iteration, 1) => "iteration",
+            (Self::Iteration, _) => "iterations",
+            (Self::Call, 1) => "call",
+            (Self::Call, _) => "calls",
+            (Self::Round, 1) => "round",
+            (Self::Round, _) => "rounds",
+        }
+    }
+
     /// Several of them.
     pub(crate) fn plural(self) -> &'static str {
         match self {

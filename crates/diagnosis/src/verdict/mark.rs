@@ -76,7 +76,7 @@ pub(super) fn mark(
 pub(super) fn kept(case: &Case<'_>, retained: &Retained, site: Option<&Site>) -> Mark {
     let of = site.map(|site| say!(" of {}", name(site.place())));
     let count = figure::count(retained.repetitions);
-    let nouns = if retained.repetitions == 1 { retained.noun.singular() } else { retained.noun.plural() };
+    let nouns = retained.noun.in_short(retained.repetitions);
     let before = if retained.older_bytes == 0 { "" } else { " and before" };
     let label = say!("{} kept{}, {} {}{}", figure::bytes(retained.bytes), of, count, nouns, before);
     Mark { label, steps: steps(case, &retained.allocations) }
