@@ -64,7 +64,13 @@ fn spec(kind: PictureKind, choices: &mut Choices<'_>, recording: &Recording) -> 
     let measure = if after < until { Measure::Allocated { after, until } } else { Measure::Live { at } };
     let direction = if after < at { Direction::CalleesFirst } else { Direction::CallersFirst };
     let requested = vec![Bytes(last.into()), Bytes::MAX, Bytes::ZERO];
-    let after_fix = (at < after).then(|| AfterFix { requested: requested.clone(), recorded: 2 });
+    let after_fix = (at < after).then(|| AfterFix {
+        bytes: requested.clone(),
+        recorded: 2,
+        // A change that fails has fewer.
+        all: requested.len() + usize::from(after < until),
+        ..AfterFix::default()
+    });
     let future = Future { requested, after_fix };
     PictureSpec {
         recording: recording.clone(),

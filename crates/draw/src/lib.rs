@@ -40,6 +40,6 @@ pub use spark_line::{MAX_SPARK_COLUMNS, SparkLine};
 pub use timeline::{
     AfterFix, Band, BandFill, BandLabel, BandTexture, Bands, BlockFilter, Blocks, ColumnTotals, Future,
     LANE_PX, Mark, MarkLabels, MarkStep, MarkedSpan, POOL_LEGEND, Pixel, PixelSpan, Pooled, Raster,
-    SegmentStack, Share, TimelineCanvas, TimelineRaster, axis_font, bands, decimate, pool_of_band,
+    SegmentStack, Share, TakenAs, TimelineCanvas, TimelineRaster, axis_font, bands, decimate, pool_of_band,
     range_of_band, raster, stacked, totals,
 };

@@ -33,7 +33,7 @@ mod spec;
 mod stacks;
 mod timeline;
 
-pub use future::future_of;
+pub use future::{after_fix, future_of};
 pub use kind::{ExportError, Format, PictureKind};
 pub use report_pictures::{PageSubject, page_colors, report_parts};
 pub use spec::{Filtered, Marked, PictureSpec, PictureVerdict, StacksView, mark_steps};

@@ -73,6 +73,8 @@ pub struct Prediction {
     pub figures: Figures,
     /// The most requested bytes over time, up to the end of what is projected.
     pub curve: Profile,
+    /// Where nothing but settings of the allocator changes: the most reserved bytes in as many stretches, up to a request that fails.
+    pub reserved: Option<Profile>,
     /// Whether every request is met within the capacity; `None` where neither a capacity nor a failed request says what that takes.
     pub fits: Option<bool>,
     /// The last iteration or call that fits, where the program goes on to need more with each; else `None`.

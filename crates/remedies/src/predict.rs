@@ -245,6 +245,7 @@ fn prediction(recorded: &Recorded<'_, '_>, one: &(Combination<'_, '_>, Tried)) -
         title: join(|offer| offer.title.clone(), "; "),
         figures: tried.figures,
         curve: tried.profile.clone(),
+        reserved: tried.reserved.clone(),
         fits: tried.fits(),
         fits_until_turn: tried.fits_until_turn(),
         margin: tried.margin,

@@ -38,6 +38,8 @@ impl Needed {
 pub(super) struct Tried {
     pub(super) figures: Figures,
     pub(super) profile: Profile,
+    /// The most reserved bytes in as many stretches, up to a request that fails, where nothing but settings changes.
+    pub(super) reserved: Option<Profile>,
     /// The most bytes that could be reserved, if that is known.
     pub(super) limit_bytes: Option<u64>,
     /// Bytes to spare; negative, those that are missing.
@@ -69,6 +71,16 @@ impl Tried {
         Self { growth: Growth::of(scene, program, missing), ..tried }
     }
 
+    /// A program under some settings, and the most bytes that are reserved for it.
+    pub(super) fn under(scene: &Scene<'_>, program: &Program<'_>, settings: &Settings) -> (Self, Profile) {
+        let (peak, profile) = program.sums();
+        let simulate = |device: &Device| scene.subject.simulate_program(program, settings, device);
+        let outcome = simulate(&scene.device);
+        let moments = scene.run.recording.events.len() + 1;
+        let reserved = outcome.reserved_profile(moments, profile.highest().len());
+        (Self::simulated(scene, (peak.bytes, profile), &outcome, &simulate), reserved)
+    }
+
     /// The program with the changes of some offers; `None` if it is not what is needed.
     pub(super) fn of(
         scene: &Scene<'_>,
@@ -83,7 +95,9 @@ impl Tried {
             let peak = recorded.figures.peak_requested;
             let outcome = needed.outcome(peak, &scene.device, &simulate)?;
             let tried = Self::simulated(scene, (peak, recorded.profile.clone()), &outcome, &simulate);
-            return Some(Self { growth: recorded.growth, ..tried });
+            let moments = scene.run.recording.events.len() + 1;
+            let reserved = outcome.reserved_profile(moments, recorded.profile.highest().len());
+            return Some(Self { growth: recorded.growth, reserved: Some(reserved), ..tried });
         }
         let program = changed(original, combination);
         // What keeps nothing of earlier iterations stops what grows, also where not all of it is known to be kept.
@@ -120,6 +134,7 @@ impl Tried {
         Self {
             figures: Figures { peak_requested, peak_allocated, peak_reserved },
             profile,
+            reserved: None,
             limit_bytes: outcome.limit_bytes,
             margin: outcome.margin_bytes().zip(left).map(|(margin, left)| margin.min(left)),
             growth: None,
@@ -138,7 +153,15 @@ impl Tried {
         let (peak_allocated, peak_reserved) = (shift(before.peak_allocated), shift(before.peak_reserved));
         let figures = Figures { peak_requested, peak_allocated, peak_reserved };
         let margin = self.limit_bytes.map(|limit| margin_bytes(limit, peak_reserved));
-        Self { figures, profile, limit_bytes: self.limit_bytes, margin, growth: None, least_requested: None }
+        Self {
+            figures,
+            profile,
+            reserved: None,
+            limit_bytes: self.limit_bytes,
+            margin,
+            growth: None,
+            least_requested: None,
+        }
     }
 }
 

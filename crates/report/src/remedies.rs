@@ -477,6 +477,7 @@ pub(super) mod fixture {
             id: id.to_owned(),
             title: format!("do {id}"),
             figures: Figures::default(),
+            reserved: None,
             curve: Profile::default(),
             fits: None,
             fits_until_turn: None,

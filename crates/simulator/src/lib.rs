@@ -48,5 +48,5 @@ pub use replay::{Fidelity, Outcome, Reach, SimulatedOom, margin_bytes};
 pub use settings::{Device, ExpandableSegments, Ignored, SettingError, Settings};
 pub use smallest_capacity::smallest_capacity;
 pub use subject::Subject;
-pub use sweep::{recommended, sweep, sweep_while, useful_changes, useful_settings};
+pub use sweep::{recommended, sweep, useful_changes, useful_settings};
 pub use until::Until;

@@ -4,7 +4,6 @@ use super::replay::Outcome;
 use super::settings::{Device, ExpandableSegments, Settings};
 use super::subject::Subject;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Changes that are tried, those that cost a program least first.
 const CHANGES: [&str; 12] = [
@@ -60,23 +59,7 @@ pub fn useful_changes(subject: &Subject) -> Vec<(&'static str, &'static str)> {
 
 /// Simulate a recording under several settings, in parallel. The outcomes are in the same order.
 pub fn sweep(subject: &Subject, settings: &[Settings], device: &Device) -> Vec<Outcome> {
-    sweep_while(subject, settings, device, &|_| true).unwrap_or_default()
-}
-
-/// [`sweep`], as long as `goes_on` says so, which is told how many simulations are done. `None` if it ended before all were.
-pub fn sweep_while(
-    subject: &Subject,
-    settings: &[Settings],
-    device: &Device,
-    goes_on: &(dyn Fn(usize) -> bool + Sync),
-) -> Option<Vec<Outcome>> {
-    let done = AtomicUsize::new(0);
-    let simulate = |settings| {
-        let outcome = goes_on(done.load(Ordering::Relaxed)).then(|| subject.simulate(settings, device))?;
-        goes_on(done.fetch_add(1, Ordering::Relaxed) + 1);
-        Some(outcome)
-    };
-    settings.par_iter().map(simulate).collect()
+    settings.par_iter().map(|settings| subject.simulate(settings, device)).collect()
 }
 
 /// The outcome of the smallest change to the recorded settings with which every request is met: fewest

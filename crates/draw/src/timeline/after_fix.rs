@@ -1,4 +1,4 @@
-//! How much the program would request with a change, over what it was recorded to request and what is projected behind that.
+//! How much the program would take with a change, over what it was recorded to take and what is projected behind that.
 
 use super::canvas::TimelineCanvas;
 use super::envelope;
@@ -15,24 +15,39 @@ const WIDTH: f64 = 0.2;
 const LINE_PX: f32 = 1.5;
 const EDGE_PX: f32 = 1.0;
 
-/// How much a program would request with a change.
+/// What is counted of a changed program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TakenAs {
+    /// What it requests.
+    #[default]
+    Requested,
+    /// What the allocator reserves for it: of settings, which change no request.
+    Reserved,
+}
+
+/// How much a program would take with a change.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AfterFix {
-    /// The most requested bytes in each of some stretches of the program that are equally long.
-    pub requested: Vec<Bytes>,
-    /// How many of the first of them are of what was recorded; the others are projected.
+    /// The most bytes in each of some stretches of the program that are equally long, up to where it fails.
+    pub bytes: Vec<Bytes>,
+    /// What they are of.
+    pub taken_as: TakenAs,
+    /// How many of the first of all stretches are of what was recorded; the others are projected.
     pub recorded: usize,
+    /// How many stretches there are.
+    pub all: usize,
 }
 
 impl AfterFix {
-    /// Of bytes in stretches, of which so many were recorded.
-    pub fn of(requested: &[u64], recorded: usize) -> Self {
-        Self { requested: requested.iter().map(|&bytes| Bytes::of_size(bytes)).collect(), recorded }
+    /// Of bytes in stretches.
+    pub fn of(bytes: &[u64], taken_as: TakenAs, recorded: usize, all: usize) -> Self {
+        debug_assert!(bytes.len() <= all && recorded <= all, "{} of {all}", bytes.len());
+        Self { bytes: bytes.iter().map(|&bytes| Bytes::of_size(bytes)).collect(), taken_as, recorded, all }
     }
 
     /// The most of all bytes.
     pub fn peak_bytes(&self) -> Bytes {
-        self.requested.iter().copied().max().unwrap_or_default()
+        self.bytes.iter().copied().max().unwrap_or_default()
     }
 }
 
@@ -55,7 +70,11 @@ impl TimelineCanvas<'_> {
         painter.add(Shape::line(points.clone(), Stroke::new(LINE_PX, line)));
         let highest = points.iter().copied().min_by(|a, b| a.y.total_cmp(&b.y));
         if let Some(highest) = highest.filter(|at| self.rect.contains(*at)) {
-            let text = format!("with the fix, {} requested", units::bytes(after.peak_bytes()));
+            let what = match after.taken_as {
+                TakenAs::Requested => "requested",
+                TakenAs::Reserved => "reserved",
+            };
+            let text = format!("with the fix, {} {what}", units::bytes(after.peak_bytes()));
             let color = Color32::from(self.palette.text);
             let beside = [0.0, 20.0, -20.0, 40.0].map(|by| pos2(highest.x, highest.y + by));
             beside.into_iter().any(|at| self.label_at(at, &text, color, labels));
@@ -66,8 +85,8 @@ impl TimelineCanvas<'_> {
     fn after_fix_points(&self, after: &AfterFix) -> Vec<Pos2> {
         let moments = self.timeline.moments() as f64;
         let [start, end] = positions(self.timeline);
-        let recorded = after.recorded.min(after.requested.len());
-        let projected = after.requested.len() - recorded;
+        let recorded = after.recorded.min(after.all);
+        let projected = after.all - recorded;
         let x = |at: usize| {
             if at <= recorded {
                 return self.x(moments * at as f64 / recorded.max(1) as f64);
@@ -75,9 +94,10 @@ impl TimelineCanvas<'_> {
             self.x_at(start + (end - start) * (at - recorded) as f64 / projected.max(1) as f64)
         };
         // What is projected has no time.
-        let shown = if self.view.axis == Axis::Time { recorded } else { after.requested.len() };
+        let known = after.bytes.len();
+        let shown = if self.view.axis == Axis::Time { recorded.min(known) } else { known };
         let mut steps: Vec<(f32, Bytes)> = Vec::new();
-        for (at, &bytes) in after.requested.iter().take(shown).enumerate() {
+        for (at, &bytes) in after.bytes.iter().take(shown).enumerate() {
             let left = x(at).round();
             match steps.last_mut() {
                 Some((known, highest)) if *known == left => *highest = (*highest).max(bytes),
@@ -112,7 +132,8 @@ mod tests {
     fn the_line_spans_what_was_recorded_and_what_is_projected() {
         let timeline = fixture::timeline(&fixture::sawtooth(500));
         let requested: Vec<u64> = (0..4096).map(|at| if at == 3000 { 1 << 20 } else { 1 << 10 }).collect();
-        let future = Future::of(&[1; 1024]).with_fix(&requested, 3072);
+        let after = AfterFix::of(&requested, TakenAs::Requested, 3072, 4096);
+        let future = Future::of(&[1; 1024]).with_fix(after);
         let view = future.behind(View::fit(&timeline), &timeline);
         let rect = Rect::from_min_size(Pos2::ZERO, vec2(600.0, 200.0));
         let painter = Painter::new(Context::default(), egui::LayerId::background(), rect);
@@ -134,6 +155,10 @@ mod tests {
         let [start, _] = positions(&timeline);
         let at = canvas.x(timeline.moments() as f64 * 3000.0 / 3072.0);
         assert!((highest.x - at).abs() < 1.5 && at < canvas.x_at(start));
+        // What fails on the way has no more.
+        let fails = AfterFix { bytes: after.bytes[..1536].to_vec(), ..after.clone() };
+        let end = canvas.after_fix_points(&fails).last().map(|point| point.x);
+        assert_eq!(end, Some(canvas.x(timeline.moments() as f64 * 0.5)));
         let by_time = View { axis: Axis::Time, ..view };
         let canvas = TimelineCanvas { view: &by_time, ..canvas };
         assert!(canvas.after_fix_points(after).iter().all(|point| point.x <= 600.0 * 11.0));

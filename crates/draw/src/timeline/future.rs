@@ -13,7 +13,7 @@ use oomscope_units as units;
 pub struct Future {
     /// The most requested bytes in each of some stretches that are equally long.
     pub requested: Vec<Bytes>,
-    /// What it would request with the change that is advised, over all of it.
+    /// What it would take with the change that is advised, over all of it.
     pub after_fix: Option<AfterFix>,
 }
 
@@ -24,10 +24,10 @@ impl Future {
         Self { requested, after_fix: None }
     }
 
-    /// The same with what the program would request with a change, of whose stretches so many were recorded.
+    /// The same with what the program would take with a change.
     #[must_use]
-    pub fn with_fix(self, requested: &[u64], recorded: usize) -> Self {
-        Self { after_fix: Some(AfterFix::of(requested, recorded)), ..self }
+    pub fn with_fix(self, after: AfterFix) -> Self {
+        Self { after_fix: Some(after), ..self }
     }
 
     /// The most of all bytes.

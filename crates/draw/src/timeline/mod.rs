@@ -19,7 +19,7 @@ pub mod stacked;
 mod timeline_raster;
 pub mod totals;
 
-pub use after_fix::AfterFix;
+pub use after_fix::{AfterFix, TakenAs};
 pub use band_labels::BandLabel;
 pub use bands::{Band, BandFill, BandTexture, Bands, BlockFilter, Blocks, Share};
 pub use bracket::{Mark, MarkStep, MarkedSpan};

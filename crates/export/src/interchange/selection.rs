@@ -3,7 +3,7 @@
 use super::profile::Profile;
 use foldhash::HashMap;
 use oomscope_analysis::filter::Matches;
-use oomscope_analysis::{Attribution, EventSet, SiteLabels};
+use oomscope_analysis::{Attribution, EventSet, StackLabels};
 use oomscope_model::{Action, AllocId, EventIx, Moment, Recording, Snapshot, StackId};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub struct Selection<'a> {
     pub portions: Vec<Portion>,
     /// A trace of torch.profiler that a trace is to have beside the recording.
     pub profile: Option<Profile>,
-    sites: SiteLabels,
+    sites: StackLabels,
     actions: HashMap<Action, Cow<'a, str>>,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Selection<'a> {
             None => (action, snapshot.actions.name(action, &snapshot.strings)),
         };
         let actions = snapshot.actions.all().map(name).collect();
-        Self { snapshot, portions, profile: None, sites: SiteLabels::new(snapshot), actions }
+        Self { snapshot, portions, profile: None, sites: StackLabels::of_sites(snapshot), actions }
     }
 
     /// The most allocations and events that are exported, for progress.

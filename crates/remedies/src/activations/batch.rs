@@ -144,8 +144,13 @@ fn made_by(scene: &Scene<'_>, id: AllocId) -> (StackId, Bytes) {
     (scene.run.recording.stack(id), scene.run.recording.size(id))
 }
 
+/// Whether a recording shows what depends on the batch.
+pub(crate) fn has_batch(scene: &Scene<'_>) -> bool {
+    scene.run.recording.ids().any(|id| is_of_batch(scene, id))
+}
+
 /// Multiply what depends on the batch of a pass.
-pub(super) fn scale_batch(scene: &Scene<'_>, program: &mut Program<'_>, factor: f64) {
+pub(crate) fn scale_batch(scene: &Scene<'_>, program: &mut Program<'_>, factor: f64) {
     scale(scene, program, factor, |_| true);
 }
 

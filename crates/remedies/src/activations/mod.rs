@@ -17,4 +17,5 @@ pub(super) mod save_on_cpu;
 mod tests;
 mod without_graph;
 
+pub(super) use batch::{has_batch, scale_batch};
 pub(super) use largest_batch::largest_batch;

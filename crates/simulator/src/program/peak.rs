@@ -1,6 +1,7 @@
 //! The most bytes that a program asks for at once: the running sum of its requests.
 
 use oomscope_model::Moment;
+use std::ops::Range;
 
 /// The most bytes in use at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +19,14 @@ pub struct Profile {
 }
 
 impl Profile {
-    pub(super) fn of(highest: Vec<u64>) -> Self {
+    pub(crate) fn of(highest: Vec<u64>) -> Self {
         Self { highest }
+    }
+
+    /// The moments of one of so many stretches.
+    pub(crate) fn range(stretch: usize, count: usize, moments: usize) -> Range<usize> {
+        let start = |stretch: usize| (stretch * moments).div_ceil(count.max(1));
+        start(stretch)..start(stretch + 1)
     }
 
     /// The highest of each stretch. They are equally long, but for rounding, and together all moments.

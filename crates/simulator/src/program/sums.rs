@@ -69,8 +69,7 @@ impl OriginalSums {
 
     /// The moments of a stretch.
     fn range(&self, stretch: usize) -> Range<usize> {
-        let start = |stretch: usize| (stretch * self.gained.len()).div_ceil(self.count);
-        start(stretch)..start(stretch + 1)
+        Profile::range(stretch, self.count, self.gained.len())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The result of a simulation.
 
 use crate::allocator::Counters;
+use crate::program::Profile;
 use crate::settings::Settings;
 use crate::until::Until;
 use oomscope_model::{Bytes, EventIx, StepCurve};
@@ -83,6 +84,14 @@ impl Outcome {
         let Some(oom) = self.oom else { return Some(margin) };
         let wanted = oom.reserved_bytes.saturating_add(oom.requested_bytes);
         Some(margin.min(margin_bytes(limit, wanted)).min(Bytes(-1)))
+    }
+
+    /// The most reserved bytes in each of so many stretches of some moments, up to the first request that could not be met.
+    pub fn reserved_profile(&self, moments: usize, stretches: usize) -> Profile {
+        let end = self.oom.map_or(moments, |oom| oom.event.0 as usize + 1);
+        let ranges = (0..stretches).map(|stretch| Profile::range(stretch, stretches, moments));
+        let reached = ranges.take_while(|range| range.start < end);
+        Profile::of(reached.map(|range| self.reserved.max_in(range).as_u64()).collect())
     }
 
     /// Calls of `cudaMalloc`.
