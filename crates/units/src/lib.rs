@@ -47,23 +47,24 @@ pub fn bytes(size: impl Into<i64>) -> String {
     }
 }
 
-/// A size in bytes on an axis with marks every `step` bytes, with enough digits that neighbours differ.
-pub fn bytes_at_step(size: impl Into<i64>, step: impl Into<i64>) -> String {
-    let (size, step) = (size.into(), step.into());
+/// A size in bytes on an axis with marks every `step` bytes up to `most`, with enough digits that neighbours differ. All sizes of an
+/// axis have one unit, and zero has none.
+pub fn bytes_on_axis(size: impl Into<i64>, step: impl Into<i64>, most: impl Into<i64>) -> String {
+    let (size, step, most) = (size.into(), step.into(), most.into());
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if size == 0 {
-        return "0 B".to_owned();
+        return "0".to_owned();
     }
     let unit_of = |bytes: i64| bytes.unsigned_abs().max(1).ilog2() / 10;
-    let (of_size, of_step) = (unit_of(size), unit_of(step));
-    let halvings = (10 * of_size).saturating_sub(step.max(1).ilog2());
+    let (of_most, of_step) = (unit_of(most), unit_of(step));
+    let halvings = (10 * of_most).saturating_sub(step.max(1).ilog2());
     // Powers of two are exact with as many decimals as halvings; else whole numbers of the step's
     // unit, unless they get too long.
-    let is_short = size.unsigned_abs() >> (10 * of_step) < 100_000;
+    let is_short = most.unsigned_abs() >> (10 * of_step) < 100_000;
     let (unit, decimals) = match (halvings, is_short) {
-        (0..=2, _) => (of_size, halvings),
+        (0..=2, _) => (of_most, halvings),
         (_, true) => (of_step, 0),
-        (_, false) => (of_size, (f64::from(halvings) * std::f64::consts::LOG10_2).ceil() as u32),
+        (_, false) => (of_most, (f64::from(halvings) * std::f64::consts::LOG10_2).ceil() as u32),
     };
     let (unit, decimals) = (unit as usize, decimals as usize);
     format!("{:.decimals$} {}", size as f64 / (1u64 << (10 * unit)) as f64, UNITS[unit])
@@ -72,7 +73,10 @@ pub fn bytes_at_step(size: impl Into<i64>, step: impl Into<i64>) -> String {
 /// A size that is a round number of a unit, without decimals: `512 KiB`.
 pub fn bytes_short(size: impl Into<i64>) -> String {
     let size = size.into();
-    bytes_at_step(size, 1i64 << (10 * (size.unsigned_abs().max(1).ilog2() / 10)))
+    if size == 0 {
+        return "0 B".to_owned();
+    }
+    bytes_on_axis(size, 1i64 << (10 * (size.unsigned_abs().max(1).ilog2() / 10)), size)
 }
 
 /// Bytes multiplied by time, given in byte-microseconds: `1.25 GiB·s`.

@@ -14,9 +14,10 @@ pub struct Tick {
 /// Marks at round binary sizes from `low` to `high` bytes, about `most` of them at most.
 pub fn byte_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let step = (((high - low) / most.max(1) as f64).max(1.0)).log2().ceil().exp2();
-    multiples(low, high, step)
-        .map(|at| Tick { at, label: units::bytes_at_step(at as i64, step as i64) })
-        .collect()
+    let places: Vec<f64> = multiples(low, high, step).collect();
+    let most = places.last().copied().unwrap_or_default() as i64;
+    let label = |at: f64| units::bytes_on_axis(at as i64, step as i64, most);
+    places.into_iter().map(|at| Tick { at, label: label(at) }).collect()
 }
 
 /// Marks at round event numbers for moments from `low` to `high`, about `most` of them at most. The mark
@@ -67,10 +68,10 @@ mod tests {
     #[test]
     fn sizes_are_marked_at_powers_of_two() {
         let gib = f64::from(1 << 30);
-        assert_eq!(labels(&byte_ticks(0.0, 4.2 * gib, 6)), ["0 B", "1 GiB", "2 GiB", "3 GiB", "4 GiB"]);
+        assert_eq!(labels(&byte_ticks(0.0, 4.2 * gib, 6)), ["0", "1 GiB", "2 GiB", "3 GiB", "4 GiB"]);
         assert_eq!(
             labels(&byte_ticks(0.0, 1.1 * gib, 5)),
-            ["0 B", "256 MiB", "512 MiB", "768 MiB", "1.00 GiB"]
+            ["0", "0.25 GiB", "0.50 GiB", "0.75 GiB", "1.00 GiB"]
         );
     }
 
