@@ -24,14 +24,14 @@ pub(super) fn nothing_failed(case: &Case<'_>, retained: Option<&Retained>) -> Fi
     }
     let total = &case.state.total;
     let evidence = &mut finding.evidence;
-    evidence.bytes("active_bytes", "in use, with rounding", total.active_rounded_bytes());
+    evidence.bytes("active_bytes", "active", total.active_rounded_bytes());
     evidence.bytes("reserved_bytes", "reserved", total.reserved_bytes);
     evidence.bytes("hole_bytes", "reserved and free", total.hole_bytes);
     if case.has_history() {
         let (moment, bytes) = timeline.active.peak();
         // torch writes the sizes of pinned blocks as they are once rounded.
         let is_host = timeline.device == DeviceId::HOST;
-        let label = if is_host { "peak in use, with rounding" } else { "peak in use, as requested" };
+        let label = if is_host { "peak active, rounded" } else { "peak active, as requested" };
         evidence.bytes("peak_active_bytes", label, bytes);
         evidence.bytes("peak_reserved_bytes", "peak reserved", timeline.reserved.peak().1);
         evidence.events.extend(moment.event());

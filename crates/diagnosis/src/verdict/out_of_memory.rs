@@ -131,7 +131,7 @@ fn figures(finding: &mut Finding, case: &Case<'_>, shortage: &Shortage) {
     evidence.bytes("needed_bytes", "needed from the device", shortage.needed_bytes);
     let reserved = shortage.reserved_bytes;
     evidence.bytes("reserved_bytes", "reserved by PyTorch", reserved);
-    evidence.part("active_bytes", "in use, with rounding", shortage.active_bytes, reserved);
+    evidence.part("active_bytes", "active", shortage.active_bytes, reserved);
     let rounding = case.state.total.rounding_bytes();
     let parts = [
         ("rounding_bytes", "of it rounding", rounding, shortage.active_bytes),
