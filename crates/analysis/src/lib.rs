@@ -50,7 +50,9 @@ pub use events::{Clock, EventMatches, EventSet, same_event};
 pub use inferred_part::InferredPart;
 pub use iteration_table::{IterationRow, iteration_table};
 pub use lanes::{Lanes, NamedRange, RangeName, annotation_ranges, lanes, structure_lanes};
-pub use modules::{MODULE_COLUMNS, ModuleBytes, ModulePlace, ModuleRow, ModuleTable, module_table};
+pub use modules::{
+    MODULE_COLUMNS, ModuleBytes, ModulePlace, ModuleRow, ModuleTable, module_labels, module_table,
+};
 pub use printable::{printable, printable_lines, recorded};
 pub use ranges::{Amount, EventRanges, MomentRange, RangeQuery, RangeSums, range_sums};
 pub use segments::{
@@ -62,7 +64,7 @@ pub use series::{SeriesColumn, series};
 pub use stacks::by_function;
 pub use stacks::{
     CallTree, ClassWeight, Cut, Direction, FrameKey, FrameName, FrameNames, Measure, NodeIx, Owner,
-    SiteFrame, SiteLabels, SiteRow, SiteTable, StackTotal, StackTotals, Totals, TreeOptions, WeightUnit,
+    SiteFrame, SiteRow, SiteTable, StackLabels, StackTotal, StackTotals, Totals, TreeOptions, WeightUnit,
     class_weights, frame_line, is_internal, is_python, owner, site_frame, site_label, site_place,
     stack_lines, stack_totals,
 };

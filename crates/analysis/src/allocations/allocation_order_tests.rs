@@ -6,7 +6,7 @@ use oomscope_model::{Action, Allocation, Snapshot, StackId};
 use proptest::prelude::*;
 use std::cmp::Ordering;
 
-const ALL: [OrderBy; 8] = [
+const ALL: [OrderBy; 10] = [
     OrderBy::Start,
     OrderBy::Age,
     OrderBy::Size,
@@ -15,6 +15,8 @@ const ALL: [OrderBy; 8] = [
     OrderBy::Stream,
     OrderBy::Pool,
     OrderBy::Site,
+    OrderBy::Category,
+    OrderBy::Module,
 ];
 
 /// The order as its definition reads.
@@ -34,7 +36,9 @@ fn compare(snapshot: &Snapshot, by: OrderBy, a: &Allocation, b: &Allocation) -> 
         OrderBy::Address => a.addr.cmp(&b.addr),
         OrderBy::Stream => a.stream.cmp(&b.stream),
         OrderBy::Pool => a.pool.cmp(&b.pool),
-        OrderBy::Site => label(a).cmp(&label(b)),
+        OrderBy::Site | OrderBy::Module => label(a).cmp(&label(b)),
+        // Without categories, all are equal.
+        OrderBy::Category => Ordering::Equal,
     }
     .then(a.id.cmp(&b.id))
 }
@@ -44,8 +48,8 @@ proptest! {
     fn orders_are_those_of_comparing_one_by_one(events in any_events(), at in 0u32..60) {
         let snapshot = snapshot(&events);
         let timeline = &snapshot.timelines[0];
-        let sites = SiteLabels::new(&snapshot);
-        let sorter = AllocationSorter::new(timeline, &sites);
+        let sites = StackLabels::of_sites(&snapshot);
+        let sorter = AllocationSorter::new(timeline).with_labels(&sites);
         let naive = |by, ids: &mut dyn Iterator<Item = AllocId>| {
             let mut all: Vec<Allocation> = ids.map(|id| timeline.allocation(id)).collect();
             all.sort_by(|a, b| compare(&snapshot, by, a, b));
@@ -74,8 +78,7 @@ fn many_are_sorted_as_few_are() {
     };
     let events: Vec<TestEvent> = (0..2 * MIN_PARALLEL).map(event).collect();
     let snapshot = snapshot(&events);
-    let sites = SiteLabels::new(&snapshot);
-    let many = AllocationSorter::new(&snapshot.timelines[0], &sites).all(OrderBy::Size);
+    let many = AllocationSorter::new(&snapshot.timelines[0]).all(OrderBy::Size);
     let mut naive: Vec<AllocId> = (0..events.len() as u32).map(AllocId).collect();
     naive.sort_by_key(|id| (events[id.index()].size, *id));
     assert_eq!(many, naive);

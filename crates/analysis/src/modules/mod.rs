@@ -8,6 +8,7 @@
 
 mod call_path;
 mod calls;
+mod labels;
 mod live;
 mod named;
 mod pairing;
@@ -19,6 +20,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub use labels::module_labels;
 pub use live::MODULE_COLUMNS;
 pub(crate) use table::placed_modules;
 pub use table::{ModuleBytes, ModulePlace, ModuleRow, ModuleTable, module_table};

@@ -7,8 +7,8 @@ pub(super) mod language;
 mod native_frame;
 pub(super) mod site;
 mod site_frame;
-mod site_labels;
 mod site_table;
+mod stack_labels;
 mod stack_totals;
 
 pub use by_function::by_function;
@@ -17,8 +17,8 @@ pub use frame_names::{FrameKey, FrameName, FrameNames};
 pub use language::is_python;
 pub use site::{Owner, frame_line, is_internal, owner, site_label, site_place, stack_lines};
 pub use site_frame::{SiteFrame, site_frame};
-pub use site_labels::SiteLabels;
 pub use site_table::{SiteRow, SiteTable};
+pub use stack_labels::StackLabels;
 pub use stack_totals::{
     ClassWeight, Measure, StackTotal, StackTotals, Totals, WeightUnit, class_weights, stack_totals,
 };

@@ -23,8 +23,12 @@ pub(crate) struct AllocationFacts {
     pub(crate) site: String,
     /// `2.63 GiB`.
     pub(crate) size: String,
-    /// Names and values.
+    /// What it is for, as names and values.
+    pub(crate) purpose: Vec<(&'static str, String)>,
+    /// Its size and its life.
     pub(crate) rows: Vec<(&'static str, String)>,
+    /// Where it lies.
+    pub(crate) placement: Vec<(&'static str, String)>,
     /// The stack, innermost first.
     pub(crate) frames: Vec<FrameText>,
     /// For memory of the backward pass, the stack of the forward code.
@@ -40,21 +44,26 @@ impl AllocationFacts {
         let snapshot = recording.snapshot();
         let allocation = recording.allocation(id);
         let event = allocation.alloc_event().map(|ix| recording.events.get(ix));
-        let mut rows = rows(recording, &derived.figures, &allocation);
-        let attribution = derived.attribution().into_iter();
-        rows.extend(attribution.flat_map(|found| purpose(recording, found, &allocation)));
+        let found = derived.attribution();
+        let purpose = found.map_or_else(Vec::new, |found| purpose(found, &allocation));
+        let mut rows = life(recording, &derived.figures, &allocation);
+        rows.extend(found.into_iter().flat_map(|found| evidence(recording, found, &allocation)));
         rows.push(("Memory then", memory_then(recording, allocation.start)));
         rows.extend(event.iter().flat_map(|event| recorded(snapshot, event)));
         let tensors = tensors_text(&fitting_tensors(snapshot, recording.device, &allocation));
         rows.extend(tensors.map(|text| ("Tensor", units::printable(&text))));
         let annotations = annotations(snapshot, &derived.lanes, allocation.start);
         rows.extend(annotations.map(|names| ("Annotations", names)));
-        let mut lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let placement = placement(recording, &derived.figures, &allocation);
+        let all = purpose.iter().chain(&rows).chain(&placement);
+        let mut lines: Vec<String> = all.map(|(name, value)| format!("{name}: {value}")).collect();
         lines.extend(stack_lines(snapshot, allocation.stack).map(|line| format!("  {line}")));
         Self {
             site: site_label(snapshot, allocation.stack),
             size: units::bytes(allocation.size),
+            purpose,
             rows,
+            placement,
             frames: frames(snapshot, allocation.stack),
             forward: event.map_or_else(Vec::new, |event| frames(snapshot, event.forward_stack)),
             has_end: allocation.end.is_some() || allocation.requested.is_some(),
@@ -63,28 +72,38 @@ impl AllocationFacts {
     }
 }
 
-fn rows(timeline: &Timeline, figures: &Figures, allocation: &Allocation) -> Vec<(&'static str, String)> {
-    let at = |moment: Option<Moment>| {
-        moment.and_then(Moment::event).map(|event| figures.event_text(timeline, event))
-    };
+/// The size and the life of an allocation.
+fn life(timeline: &Timeline, figures: &Figures, allocation: &Allocation) -> Vec<(&'static str, String)> {
+    let at = |moment| event_at(timeline, figures, moment);
+    let before = || "before the recording".to_owned();
+    vec![
+        ("Requested", units::bytes_exact(allocation.size)),
+        ("Allocated", at(Some(allocation.start)).unwrap_or_else(before)),
+        ("Freed", at(allocation.requested.or(allocation.end)).unwrap_or_else(never)),
+        ("Lifetime", figures.lifetime(timeline, allocation)),
+    ]
+}
+
+fn event_at(timeline: &Timeline, figures: &Figures, moment: Option<Moment>) -> Option<String> {
+    moment.and_then(Moment::event).map(|event| figures.event_text(timeline, event))
+}
+
+fn never() -> String {
+    "not in the recording".to_owned()
+}
+
+/// Where an allocation lies.
+fn placement(timeline: &Timeline, figures: &Figures, allocation: &Allocation) -> Vec<(&'static str, String)> {
     let unknown = || "not recorded".to_owned();
-    let never = || "not in the recording".to_owned();
     let segment = segment(timeline, allocation);
     let pool = allocation.pool.or(segment.and_then(|segment| segment.pool));
     vec![
         ("Address", units::address(allocation.addr)),
-        ("Requested", units::bytes_exact(allocation.size)),
         ("Block", block(timeline, allocation)),
-        (
-            "Segment",
-            segment.map_or_else(|| "not recorded".to_owned(), |segment| segment_text(segment, allocation)),
-        ),
+        ("Segment", segment.map_or_else(unknown, |segment| segment_text(segment, allocation))),
         ("Stream", allocation.stream.map_or_else(unknown, |stream| stream.to_string())),
         ("Pool", pool.map_or_else(unknown, pool_text)),
-        ("Allocated", at(Some(allocation.start)).unwrap_or_else(|| "before the recording".to_owned())),
-        ("Freed", at(allocation.requested.or(allocation.end)).unwrap_or_else(never)),
-        ("Free completed", at(allocation.end).unwrap_or_else(never)),
-        ("Lifetime", figures.lifetime(timeline, allocation)),
+        ("Free completed", event_at(timeline, figures, allocation.end).unwrap_or_else(never)),
     ]
 }
 
@@ -134,30 +153,35 @@ fn memory_then(timeline: &Timeline, at: Moment) -> String {
     format!("{} active, {} reserved", active.written(units::bytes), reserved.written(units::bytes))
 }
 
-/// The category with its evidence, and the phase in which the allocation was made.
-fn purpose(
-    recording: &Recording,
-    found: &Attribution,
-    allocation: &Allocation,
-) -> Vec<(&'static str, String)> {
+/// The category, and the phase in which the allocation was made.
+fn purpose(found: &Attribution, allocation: &Allocation) -> Vec<(&'static str, String)> {
     let verdict = found.categories.verdict(allocation.id);
     let basis = verdict.basis();
     let mark = if basis == Basis::Inferred { "≈ " } else { "" };
-    let because = found.categories.because(recording, allocation.id);
-    let mut rows = vec![
-        ("Category", format!("{mark}{}: {}", verdict.category.label(), verdict.rule.rule().says)),
-        ("Known by", format!("{} · rule {}", basis.explains(), verdict.rule.rule().id)),
-    ];
-    if verdict.rule != RuleId::Nothing {
-        let text = report::because_text(recording, allocation, because);
-        rows.push(("Because", text));
-    }
+    let mut rows =
+        vec![("Category", format!("{mark}{}: {}", verdict.category.label(), verdict.rule.rule().says))];
     let position = found.phases.position_at(allocation.start);
     if let (Some(_), Some(basis)) = (allocation.alloc_event(), position.basis) {
         let number = position.iteration.map(|number| format!(" of iteration {}", units::count(number)));
         let basis = basis.text().map(|text| format!(", {text}"));
         let phase = position.phase.key();
         rows.push(("Phase", format!("{phase}{}{}", number.unwrap_or_default(), basis.unwrap_or_default())));
+    }
+    rows
+}
+
+/// How surely the category is known, and why.
+fn evidence(
+    recording: &Recording,
+    found: &Attribution,
+    allocation: &Allocation,
+) -> Vec<(&'static str, String)> {
+    let verdict = found.categories.verdict(allocation.id);
+    let rule = verdict.rule.rule().id;
+    let mut rows = vec![("Known by", format!("{} · rule {rule}", verdict.basis().explains()))];
+    if verdict.rule != RuleId::Nothing {
+        let because = found.categories.because(recording, allocation.id);
+        rows.push(("Because", report::because_text(recording, allocation, because)));
     }
     rows
 }

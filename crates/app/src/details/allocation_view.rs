@@ -3,6 +3,7 @@
 use super::stack_view;
 use super::state::State;
 use crate::device::{PaneCtx, Selection, Standpoint};
+use crate::report_view::fold_ui;
 use crate::theme;
 use eframe::egui;
 use oomscope_model::{AllocId, Moment, Timeline};
@@ -32,18 +33,24 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, id
             }
         });
     });
-    ui.add(egui::Label::new(theme::muted(ui, facts.site.as_str())).wrap());
+    ui.add(egui::Label::new(facts.site.as_str()).wrap());
+    ui.add_space(6.0);
+    rows_ui(ui, "purpose", &facts.purpose);
     ui.add_space(6.0);
     action = links_ui(ui, facts.has_end).or(action);
     ui.add_space(6.0);
-    rows_ui(ui, "facts", &facts.rows);
-    ui.add_space(10.0);
     let shows_internal = &mut state.shows_internal_frames;
     stack_view::ui(ui, "Stack", &facts.frames, Some(ctx.recording.stack(id)), shows_internal);
     if !facts.forward.is_empty() {
         ui.add_space(10.0);
         stack_view::ui(ui, "Forward stack", &facts.forward, None, shows_internal);
     }
+    ui.add_space(8.0);
+    rows_ui(ui, "life", &facts.rows);
+    ui.add_space(6.0);
+    fold_ui(ui, theme::small("Address, block and segment"), |ui| {
+        rows_ui(ui, "placement", &facts.placement);
+    });
     if let Some(action) = action {
         act(ctx.recording, ctx.at, id, action);
     }

@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 use oomscope_analysis::filter::Matches;
-use oomscope_analysis::{SiteLabels, site_label};
+use oomscope_analysis::{StackLabels, site_label};
 use oomscope_model::{AllocId, Bytes, Moment, Recording, StackId, Timeline};
 use std::hash::Hash;
 
@@ -57,7 +57,7 @@ impl Contributors {
         recording: &Recording,
         moment: Moment,
         matches: Option<&Matches>,
-        labels: Option<&SiteLabels>,
+        labels: Option<&StackLabels>,
     ) -> Self {
         let snapshot = recording.snapshot();
         let stacks = by_stack(recording, moment, matches);
@@ -167,7 +167,7 @@ mod tests {
         let path = crate::tests::sample("gpt_oom_forward.pickle");
         let snapshot = Arc::new(load(&Input::File(path), &Progress::default()).expect("a sample"));
         let recording = Recording::all(&snapshot).next().expect("a device");
-        let labels = SiteLabels::new(&snapshot);
+        let labels = StackLabels::of_sites(&snapshot);
         for at in (0..recording.moments() as u32).step_by(97) {
             let expected = naive(&recording, Moment(at));
             for labels in [None, Some(&labels)] {

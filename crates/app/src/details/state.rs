@@ -59,7 +59,7 @@ impl State {
         let matches = derived.matches();
         // Labels are not a part of the key: they make this faster, and give the same.
         self.contributors.get((moment, matches.cloned()), || {
-            let labels = derived.site_labels().map(Arc::as_ref);
+            let labels = derived.stack_labels().map(Arc::as_ref);
             let matches = matches.map(|matches| &**matches);
             Rc::new(Contributors::new(recording, moment, matches, labels))
         })

@@ -1,12 +1,12 @@
 //! Everything that follows from a recording and is shown in more than one pane.
 
 use super::attributing::{Attributing, AttributionCell, FileFacts};
-use super::curves::Curves;
 use super::diagnosing::{DeviceReport, Diagnosing, Verdict};
 use super::figures::Figures;
 use super::filtering::Filtering;
 use super::predicting::Predicting;
-use super::site_labels::LabelTask;
+use super::stack_labels::{LabelTask, Labels};
+use crate::theme;
 use crate::work::background::Background;
 use crate::work::by_ptr::ByPtr;
 use crate::work::memo::Memo;
@@ -14,7 +14,7 @@ use crate::work::setup::Setup;
 use crate::work::worker::WorkMode;
 use eframe::egui;
 use oomscope_analysis::filter::Matches;
-use oomscope_analysis::{At, Attribution, Lanes, SiteLabels, lanes, structure_lanes};
+use oomscope_analysis::{At, Attribution, Lanes, StackLabels, lanes, structure_lanes};
 use oomscope_diagnosis::{Advice, DiagnosisRequest, FindingId};
 use oomscope_draw::{BandColors, ColorBy, Coloring, Future, Palette};
 use oomscope_model::{Bytes, Recording};
@@ -29,8 +29,6 @@ pub(crate) struct Derived {
     recording: Recording,
     /// Figures that never change.
     pub(crate) figures: Figures,
-    /// The totals over time.
-    pub(crate) curves: Curves,
     /// Annotations, and iterations and phases once they are found.
     pub(crate) lanes: Lanes,
     /// The meaning of the filter, and its result.
@@ -63,7 +61,6 @@ impl Derived {
         let attributing = Attributing::new(recording.clone(), facts, ctx, setup);
         Self {
             figures: Figures::new(recording),
-            curves: Curves::new(recording),
             lanes: lanes(recording),
             filtering: Filtering::new(recording.clone(), attributing.cell(), setup.mode),
             work_mode: setup.mode,
@@ -109,9 +106,14 @@ impl Derived {
         self.attributing.cell()
     }
 
-    /// The labels of all stacks, once they are put together.
-    pub(crate) fn site_labels(&self) -> Option<&Arc<SiteLabels>> {
-        self.labelling.latest()
+    /// The sites of all stacks, once they are put together.
+    pub(crate) fn stack_labels(&self) -> Option<&Arc<StackLabels>> {
+        self.labelling.latest().map(|Labels { sites, .. }| sites)
+    }
+
+    /// The innermost modules of all stacks, once they are put together.
+    pub(crate) fn module_labels(&self) -> Option<&Arc<StackLabels>> {
+        self.labelling.latest().map(|Labels { modules, .. }| modules)
     }
 
     /// The request that a report about a moment answers.
@@ -134,6 +136,15 @@ impl Derived {
         self.predicting.predictions()
     }
 
+    /// The same; while they are still to come, how far they are is shown.
+    pub(crate) fn predictions_ui(&self, ui: &mut egui::Ui) -> Option<&Arc<Predictions>> {
+        if self.attribution.is_none() {
+            ui.label(theme::muted(ui, "Finding out what memory is for…"));
+            return None;
+        }
+        self.predicting.ui(ui)
+    }
+
     /// The remedies that say most about a verdict, best first; none until they are predicted.
     pub(crate) fn quoted(&self, verdict: FindingId) -> Rc<[RemedyText]> {
         self.predicting.quoted(verdict)
@@ -141,10 +152,13 @@ impl Derived {
 
     /// What is projected behind the recording, once that is known.
     pub(crate) fn future(&self) -> Option<Arc<Future>> {
-        // Where nothing is wrong, nothing is advised.
-        let verdict = self.verdict().filter(|verdict| verdict.answer.is_some());
-        let fix = verdict.and_then(|verdict| self.fix(verdict.id, verdict.advice.as_ref()));
-        self.predicting.future(fix)
+        self.predicting.future(self.advised())
+    }
+
+    /// What to change after the verdict on the whole recording, where something is wrong.
+    pub(crate) fn advised(&self) -> Option<Arc<Fix>> {
+        let verdict = self.verdict().filter(|verdict| verdict.answer.is_some())?;
+        self.fix(verdict.id, verdict.advice.as_ref())
     }
 
     /// What to change after a verdict, with what that was simulated to give once it is predicted.

@@ -2,7 +2,6 @@
 //! the user in it. Knows of panes no more than their names.
 
 pub(crate) mod attributing;
-pub(crate) mod curves;
 pub(crate) mod derived;
 pub(crate) mod diagnosing;
 pub(crate) mod figures;
@@ -13,7 +12,7 @@ pub(crate) mod pane_ctx;
 pub(crate) mod pane_id;
 pub(crate) mod place;
 mod predicting;
-pub(crate) mod site_labels;
+pub(crate) mod stack_labels;
 pub(crate) mod standpoint;
 
 pub(crate) use derived::Derived;
@@ -21,4 +20,5 @@ pub(crate) use history::Selection;
 pub(crate) use outline::Outline;
 pub(crate) use pane_ctx::{Pane, PaneCtx};
 pub(crate) use pane_id::{PaneId, Wish};
+pub(crate) use predicting::{PredictingRequest, PredictingTask};
 pub(crate) use standpoint::{Standpoint, TimelineMode};

@@ -34,14 +34,12 @@ pub(crate) enum PaneId {
     Iterations,
     /// Memory by module.
     Modules,
-    /// The diagnosis.
+    /// All findings with their evidence.
     Report,
     /// The marked range in figures.
     Range,
-    /// Simulations of other allocator settings.
-    WhatIf,
-    /// What changes to the program would have saved.
-    Remedies,
+    /// The verdict, and what changes would come to.
+    Fixes,
     /// Another recording, or another moment, beside this one.
     Compare,
     /// Notes about the file.

@@ -1,8 +1,10 @@
 //! The remedies that a report quotes, predicted in the background once for all panes.
 
+use crate::waiting;
 use crate::work::background::Background;
 use crate::work::by_ptr::ByPtr;
 use crate::work::memo::Memo;
+use crate::work::watch::Watch;
 use crate::work::worker::{Task, WorkMode};
 use eframe::egui;
 use oomscope_analysis::Attribution;
@@ -10,23 +12,36 @@ use oomscope_diagnosis::{Advice, FindingId};
 use oomscope_draw::Future;
 use oomscope_export::future_of;
 use oomscope_model::{Bytes, Recording};
-use oomscope_remedies::{Predictions, predict_all};
+use oomscope_program::{Run, Workload};
+use oomscope_remedies::{Predictions, Progress, predict_all_while};
 use oomscope_report::{Fix, RemedyText, fix, quoted};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// What the remedies of a report depend on, besides the recording.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct PredictingRequest {
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PredictingRequest {
     /// Bytes of the device's memory, if the user said.
-    capacity_bytes: Option<Bytes>,
+    pub(crate) capacity_bytes: Option<Bytes>,
 }
 
 /// Predicts the remedies of one device as `oomscope report` does: in very large recordings only the best.
 #[derive(Clone)]
-struct PredictingTask {
+pub(crate) struct PredictingTask {
     recording: Recording,
     attribution: Arc<Attribution>,
+}
+
+impl PredictingTask {
+    pub(crate) fn new(recording: &Recording, attribution: &Arc<Attribution>) -> Self {
+        Self { recording: recording.clone(), attribution: Arc::clone(attribution) }
+    }
+
+    fn predicted(&self, request: &PredictingRequest, progress: Progress<'_>) -> Option<Arc<Predictions>> {
+        let run = Run { recording: &self.recording, attribution: &self.attribution };
+        predict_all_while(&Workload::of(run), request.capacity_bytes, progress).map(Arc::new)
+    }
 }
 
 impl Task for PredictingTask {
@@ -34,8 +49,15 @@ impl Task for PredictingTask {
     type Response = Option<Arc<Predictions>>;
 
     fn run(&self, request: &PredictingRequest) -> Option<Arc<Predictions>> {
-        let (recording, attribution) = (&self.recording, &self.attribution);
-        predict_all(recording, attribution, request.capacity_bytes).map(Arc::new)
+        self.predicted(request, &|_, _| true)
+    }
+
+    fn run_watched(&self, request: &PredictingRequest, watch: &Watch) -> Option<Self::Response> {
+        let predicted = self.predicted(request, &|done, total| {
+            watch.progress(done, total);
+            watch.is_wanted()
+        });
+        watch.is_wanted().then_some(predicted)
     }
 }
 
@@ -48,7 +70,9 @@ type FutureKey = (ByPtr<Predictions>, Option<ByPtr<Fix>>);
 /// The predictions, once they are there.
 #[derive(Default)]
 pub(super) struct Predicting {
-    background: Background<PredictingTask>,
+    request: PredictingRequest,
+    /// Panes that show how far it is can stop it, too.
+    background: RefCell<Background<PredictingTask>>,
     predictions: Option<Arc<Predictions>>,
     /// The key is the predictions, and the id of the verdict.
     quoted: Memo<(ByPtr<Predictions>, FindingId), Rc<[RemedyText]>>,
@@ -68,9 +92,18 @@ impl Predicting {
         attribution: &Arc<Attribution>,
         capacity_bytes: Option<Bytes>,
     ) {
-        let task = || PredictingTask { recording: recording.clone(), attribution: Arc::clone(attribution) };
-        let request = PredictingRequest { capacity_bytes };
-        self.predictions = self.background.ask(&request, ctx, mode, "remedies", task).cloned().flatten();
+        let task = || PredictingTask::new(recording, attribution);
+        self.request = PredictingRequest { capacity_bytes };
+        let background = self.background.get_mut();
+        self.predictions = background.ask(&self.request, ctx, mode, "fixes", task).cloned().flatten();
+    }
+
+    /// Show how far predictions are, unless they are there.
+    pub(super) fn ui(&self, ui: &mut egui::Ui) -> Option<&Arc<Predictions>> {
+        if self.predictions.is_none() {
+            waiting::ui(ui, "Trying fixes", &mut self.background.borrow_mut(), &self.request);
+        }
+        self.predictions.as_ref()
     }
 
     /// All remedies, once they are predicted.

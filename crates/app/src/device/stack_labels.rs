@@ -1,9 +1,17 @@
 //! The labels of all stacks of a file, put together in the background.
 
 use crate::work::worker::Task;
-use oomscope_analysis::SiteLabels;
+use oomscope_analysis::{StackLabels, module_labels};
 use oomscope_model::Snapshot;
 use std::sync::Arc;
+
+/// What stacks are called.
+pub(crate) struct Labels {
+    /// By their sites.
+    pub(crate) sites: Arc<StackLabels>,
+    /// By their innermost modules.
+    pub(crate) modules: Arc<StackLabels>,
+}
 
 /// Puts the labels of a file's stacks together.
 #[derive(Clone)]
@@ -11,9 +19,9 @@ pub(crate) struct LabelTask(pub(crate) Arc<Snapshot>);
 
 impl Task for LabelTask {
     type Request = ();
-    type Response = Arc<SiteLabels>;
+    type Response = Labels;
 
-    fn run(&self, (): &()) -> Arc<SiteLabels> {
-        Arc::new(SiteLabels::new(&self.0))
+    fn run(&self, (): &()) -> Labels {
+        Labels { sites: Arc::new(StackLabels::of_sites(&self.0)), modules: Arc::new(module_labels(&self.0)) }
     }
 }

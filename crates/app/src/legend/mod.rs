@@ -4,4 +4,5 @@ mod bar;
 mod entries;
 pub(crate) mod panel;
 mod rows;
+mod stack_rows;
 pub(crate) mod state;

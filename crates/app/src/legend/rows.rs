@@ -4,7 +4,7 @@ use crate::device::TimelineMode;
 use oomscope_analysis::filter::Matches;
 use oomscope_analysis::{Attribution, Category, CategoryBytes};
 use oomscope_draw::{ColorBy, Coloring, Palette, Rgb};
-use oomscope_model::{AllocId, Bytes, Moment, Timeline};
+use oomscope_model::{AllocId, Bytes, Moment, Recording};
 
 /// The rows of a moment, and what they add up to.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) struct Live {
 
 /// Everything that the rows of a moment are made of.
 pub(super) struct Source<'a> {
-    pub(super) timeline: &'a Timeline,
+    pub(super) recording: &'a Recording,
     pub(super) coloring: &'a Coloring,
     pub(super) palette: &'a Palette,
     pub(super) mode: TimelineMode,
@@ -48,18 +48,19 @@ pub(super) struct Source<'a> {
 impl Rows {
     /// Sum up a moment.
     pub(super) fn new(source: &Source<'_>, moment: Moment) -> Self {
-        let add = |(blocks, bytes): (usize, Bytes), id| (blocks + 1, bytes + source.timeline.size(id));
+        let add = |(blocks, bytes): (usize, Bytes), id| (blocks + 1, bytes + source.recording.size(id));
         let (blocks, bytes) = source.live(moment).fold((0, Bytes::ZERO), add);
         let is_by_category = source.coloring.by() == ColorBy::Category;
         let rows = match (source.mode, source.attribution) {
             (TimelineMode::Blocks, Some(found)) if is_by_category => source.categories(found, moment, true),
-            (TimelineMode::Blocks, _) if !source.coloring.keys(source.timeline).is_empty() => {
+            (TimelineMode::Blocks, _) if !source.coloring.keys(source.recording).is_empty() => {
                 source.keys(moment)
             }
-            (TimelineMode::Segments, _) if !source.coloring.reserved_keys(source.timeline).is_empty() => {
+            (TimelineMode::Segments, _) if !source.coloring.reserved_keys(source.recording).is_empty() => {
                 source.reserved_keys()
             }
-            // Every stack has a colour of its own: categories still say what memory is for.
+            (TimelineMode::Blocks, _) if source.coloring.by() == ColorBy::Stack => source.stacks(moment),
+            // Where no colour has a meaning, categories still say what memory is for.
             (_, Some(found)) => source.categories(found, moment, false),
             (_, None) => Vec::new(),
         };
@@ -69,14 +70,14 @@ impl Rows {
 
 impl Source<'_> {
     /// The live allocations that pass the filter.
-    fn live(&self, moment: Moment) -> impl Iterator<Item = AllocId> + '_ {
-        let live = self.timeline.lifetimes.live_at(moment);
+    pub(super) fn live(&self, moment: Moment) -> impl Iterator<Item = AllocId> + '_ {
+        let live = self.recording.lifetimes.live_at(moment);
         live.filter(|&id| self.matches.is_none_or(|matches| matches.contains(id)))
     }
 
     /// All categories that occur in the recording.
     fn categories(&self, found: &Attribution, moment: Moment, is_colored: bool) -> Vec<LegendRow> {
-        let sizes = self.live(moment).map(|id| (id, self.timeline.size(id)));
+        let sizes = self.live(moment).map(|id| (id, self.recording.size(id)));
         let live = found.categories.bytes_of(sizes);
         let row = |category: Category| {
             let amount = live.iter().find(|row| row.category == category);
@@ -92,13 +93,13 @@ impl Source<'_> {
 
     /// The colours of blocks with the bytes that have them.
     fn keys(&self, moment: Moment) -> Vec<LegendRow> {
-        let keys = self.coloring.keys(self.timeline);
+        let keys = self.coloring.keys(self.recording);
         let mut sums = vec![Live::default(); keys.len()];
         for id in self.live(moment) {
-            let color = self.coloring.color(self.timeline, id);
+            let color = self.coloring.color(self.recording, id);
             if let Some(sum) = keys.iter().position(|key| key.color == color).and_then(|at| sums.get_mut(at))
             {
-                sum.bytes += self.timeline.size(id);
+                sum.bytes += self.recording.size(id);
                 sum.blocks += 1;
             }
         }
@@ -113,7 +114,7 @@ impl Source<'_> {
 
     /// The colours of segments.
     fn reserved_keys(&self) -> Vec<LegendRow> {
-        let keys = self.coloring.reserved_keys(self.timeline).into_iter();
+        let keys = self.coloring.reserved_keys(self.recording).into_iter();
         keys.map(|key| LegendRow { label: key.label, color: Some(key.color), query: key.query, live: None })
             .collect()
     }
@@ -130,7 +131,6 @@ mod tests {
     use super::*;
     use oomscope_analysis::UserRules;
     use oomscope_draw::BandColors;
-    use oomscope_model::Recording;
     use oomscope_snapshot::load::{Input, Progress, load};
     use std::sync::Arc;
 
@@ -144,7 +144,7 @@ mod tests {
             let stacks = Arc::new(BandColors::new(&snapshot, &Palette::DARK));
             let coloring = Coloring::new(by, &recording, stacks, &Palette::DARK);
             let source = Source {
-                timeline: &recording,
+                recording: &recording,
                 coloring: &coloring.with_attribution(Arc::clone(&attribution)),
                 palette: &Palette::DARK,
                 mode: TimelineMode::Blocks,

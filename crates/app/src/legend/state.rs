@@ -33,7 +33,7 @@ impl State {
         let key = (ctx.at.cursor, matches.cloned(), ByPtr(Arc::clone(&coloring)), mode);
         self.rows.get(key, || {
             let source = Source {
-                timeline: ctx.recording,
+                recording: ctx.recording,
                 coloring: &coloring,
                 palette,
                 mode,

@@ -2,7 +2,7 @@
 
 use crate::work::by_ptr::ByPtr;
 use crate::work::worker::Task;
-use oomscope_analysis::{Attribution, Category, Clock, MomentRange, RangeSums, SiteLabels, range_sums};
+use oomscope_analysis::{Attribution, Category, Clock, MomentRange, RangeSums, StackLabels, range_sums};
 use oomscope_model::{Bytes, Moment, Recording, StackId};
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ pub(super) struct RangeRequest {
     /// Categories, once they are found.
     pub(super) attribution: Option<ByPtr<Attribution>>,
     /// The lines of code of stacks, once they are put together.
-    pub(super) labels: Option<ByPtr<SiteLabels>>,
+    pub(super) labels: Option<ByPtr<StackLabels>>,
 }
 
 /// A range in figures.
@@ -56,7 +56,7 @@ impl RangeTask {
         rows.filter(|row| row.sums != RangeSums::default()).collect()
     }
 
-    fn by_line(by_stack: Vec<RangeSums>, labels: &SiteLabels) -> Vec<RangeRow<StackId>> {
+    fn by_line(by_stack: Vec<RangeSums>, labels: &StackLabels) -> Vec<RangeRow<StackId>> {
         let rows = (0..).map(StackId).zip(by_stack).map(|(key, sums)| RangeRow { key, sums });
         let mut rows: Vec<RangeRow<StackId>> = rows.filter(|row| row.sums != RangeSums::default()).collect();
         // The stack with most changes comes first and stands for its line.

@@ -65,7 +65,7 @@ impl Pane for State {
         let request = RangeRequest {
             range,
             attribution: ctx.derived.attribution().cloned().map(ByPtr),
-            labels: ctx.derived.site_labels().cloned().map(ByPtr),
+            labels: ctx.derived.stack_labels().cloned().map(ByPtr),
         };
         let task = || RangeTask::new(ctx.recording.clone());
         self.background.ask(&request, ui.ctx(), ctx.derived.work_mode, "range", task);
@@ -222,7 +222,7 @@ fn amount_ui(ui: &mut egui::Ui, name: &str, amount: Amount, hint: &str) {
 }
 
 fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, figures: &Arc<RangeFigures>) {
-    let labels = ctx.derived.site_labels().map(Arc::as_ref);
+    let labels = ctx.derived.stack_labels().map(Arc::as_ref);
     let key = (ByPtr(Arc::clone(figures)), state.by, state.order);
     let rows = state.rows.get(key, || table::rows(figures, state.by, state.order, labels).into());
     let rows = Rows {

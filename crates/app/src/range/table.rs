@@ -4,7 +4,7 @@ use super::computing::{RangeFigures, RangeRow};
 use crate::tables::cells;
 use crate::tables::columns::Column;
 use crate::tables::virtual_list::{ListRows, RowLook, TableCell};
-use oomscope_analysis::{RangeSums, SiteLabels};
+use oomscope_analysis::{RangeSums, StackLabels};
 use oomscope_model::{Bytes, Snapshot, StackId};
 use oomscope_units as units;
 use std::cmp::Reverse;
@@ -78,7 +78,7 @@ pub(super) fn rows(
     figures: &RangeFigures,
     by: RowsBy,
     order: Order,
-    labels: Option<&SiteLabels>,
+    labels: Option<&StackLabels>,
 ) -> Vec<ShownRow> {
     let mut rows: Vec<ShownRow> = match by {
         RowsBy::Category => figures
@@ -122,7 +122,7 @@ fn bytes(sums: &RangeSums, column: usize) -> i128 {
 pub(super) struct Rows<'a> {
     pub(super) all: &'a [ShownRow],
     pub(super) snapshot: &'a Snapshot,
-    pub(super) labels: Option<&'a SiteLabels>,
+    pub(super) labels: Option<&'a StackLabels>,
     pub(super) query: &'a str,
     pub(super) selected: Option<StackId>,
 }

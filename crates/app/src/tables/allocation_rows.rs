@@ -3,21 +3,24 @@
 use super::cells;
 use super::columns::Column;
 use super::virtual_list::{ListRows, RowLook, TableCell};
-use crate::device::{Selection, Standpoint};
-use oomscope_analysis::{LifeSpan, OrderBy, SiteLabels};
-use oomscope_model::{AllocId, Allocation, Moment, Recording};
+use crate::device::{Derived, Selection, Standpoint};
+use oomscope_analysis::{Basis, Categories, LifeSpan, OrderBy, StackLabels};
+use oomscope_model::{AllocId, Allocation, Moment, Recording, StackId};
 use oomscope_units as units;
+use std::sync::Arc;
 
 /// Each column, the order that a click on it asks for, and true if that order starts with the largest.
-const TABLE: [(Column, OrderBy, bool); 8] = [
-    (Column::figure("Size", "Requested bytes", 88.0), OrderBy::Size, true),
-    (Column::code("Address", "Address of the first byte", 124.0), OrderBy::Address, false),
-    (Column::figure("Stream", "Stream that it belongs to", 82.0), OrderBy::Stream, false),
-    (Column::text("Pool", "Pool that it belongs to", 84.0), OrderBy::Pool, false),
-    (Column::figure("Allocated by", "Number of the event that allocated it", 96.0), OrderBy::Start, false),
-    (Column::figure("Age", "Since it was allocated, at the cursor", 92.0), OrderBy::Age, true),
-    (Column::figure("Lifetime", "From its allocation to its free", 92.0), OrderBy::Lifetime, true),
-    (Column::text("Site", "First frame of your own code in its stack", 220.0), OrderBy::Site, false),
+const TABLE: [(Column, OrderBy, bool); 10] = [
+    (Column::figure("Size", "Requested bytes", 80.0), OrderBy::Size, true),
+    (Column::text("Category", "What it is for; ≈ where that is inferred", 100.0), OrderBy::Category, false),
+    (Column::text("Site", "First frame of your own code in its stack", 156.0), OrderBy::Site, false),
+    (Column::text("Module", "Innermost module in its stack", 92.0), OrderBy::Module, false),
+    (Column::figure("Age", "Since it was allocated, at the cursor", 76.0), OrderBy::Age, true),
+    (Column::figure("Lifetime", "From its allocation to its free", 76.0), OrderBy::Lifetime, true),
+    (Column::figure("Allocated by", "Number of the event that allocated it", 88.0), OrderBy::Start, false),
+    (Column::figure("Stream", "Stream that it belongs to", 70.0), OrderBy::Stream, false),
+    (Column::text("Pool", "Pool that it belongs to", 80.0), OrderBy::Pool, false),
+    (Column::code("Address", "Address of the first byte", 112.0), OrderBy::Address, false),
 ];
 
 pub(crate) const COLUMNS: [Column; TABLE.len()] = {
@@ -67,7 +70,37 @@ pub(crate) struct AllocationRows<'a> {
     /// In ascending order; `is_descending` shows them from the end.
     ids: &'a [AllocId],
     is_descending: bool,
-    labels: Option<&'a SiteLabels>,
+    names: RowNames<'a>,
+}
+
+/// What rows say of allocations besides the recording, as far as it is known.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct RowNames<'a> {
+    sites: Option<&'a StackLabels>,
+    modules: Option<&'a StackLabels>,
+    categories: Option<&'a Categories>,
+}
+
+impl<'a> RowNames<'a> {
+    pub(crate) fn of(derived: &'a Derived) -> Self {
+        Self {
+            sites: derived.stack_labels().map(Arc::as_ref),
+            modules: derived.module_labels().map(Arc::as_ref),
+            categories: derived.attribution().map(|found| &found.categories),
+        }
+    }
+
+    /// The category, marked where it is inferred.
+    fn category(&self, id: AllocId) -> TableCell {
+        let Some(verdict) = self.categories.map(|all| all.verdict(id)) else { return cells::unknown() };
+        let mark = if verdict.basis() == Basis::Inferred { "≈ " } else { "" };
+        TableCell::plain(format!("{mark}{}", verdict.category.label()))
+    }
+
+    fn module(&self, stack: StackId) -> TableCell {
+        let label = self.modules.map_or("", |labels| labels.label(stack));
+        if label.is_empty() { cells::unknown() } else { TableCell::plain(label.to_owned()) }
+    }
 }
 
 /// The order that a column stands for. It names the contents of the column, too.
@@ -81,10 +114,10 @@ impl<'a> AllocationRows<'a> {
         at: &Standpoint,
         ids: &'a [AllocId],
         is_descending: bool,
-        labels: Option<&'a SiteLabels>,
+        names: RowNames<'a>,
     ) -> Self {
         let (cursor, selection) = (at.cursor, at.selection());
-        Self { recording, cursor, selection, ids, is_descending, labels }
+        Self { recording, cursor, selection, ids, is_descending, names }
     }
 
     /// The allocation of a row.
@@ -140,7 +173,9 @@ impl ListRows for AllocationRows<'_> {
                 self.age(&allocation).map_or_else(cells::unknown, |age| TableCell::plain(cells::span(age)))
             }
             OrderBy::Lifetime => TableCell::plain(cells::span(LifeSpan::of(self.recording, allocation.id))),
-            OrderBy::Site => cells::site(self.labels, self.recording.snapshot(), allocation.stack),
+            OrderBy::Site => cells::site(self.names.sites, self.recording.snapshot(), allocation.stack),
+            OrderBy::Category => self.names.category(allocation.id),
+            OrderBy::Module => self.names.module(allocation.stack),
         }
     }
 
@@ -172,7 +207,11 @@ impl ListRows for AllocationRows<'_> {
                 Some(if span.is_open { format!("{events}; the rest was not recorded") } else { events })
             }
             OrderBy::Site => cells::stack_hint(self.recording.snapshot(), allocation.stack),
-            OrderBy::Address | OrderBy::Stream | OrderBy::Pool => None,
+            OrderBy::Category => {
+                let verdict = self.names.categories?.verdict(allocation.id);
+                Some(verdict.rule.rule().says.to_owned())
+            }
+            OrderBy::Address | OrderBy::Stream | OrderBy::Pool | OrderBy::Module => None,
         }
     }
 }
@@ -186,7 +225,7 @@ mod tests {
         let by_size = Order::default();
         assert_eq!(by_size.column(), Some((0, true)));
         assert_eq!(by_size.after_click(0).column(), Some((0, false)));
-        assert_eq!(by_size.after_click(1), Order { by: OrderBy::Address, is_descending: false });
+        assert_eq!(by_size.after_click(1), Order { by: OrderBy::Category, is_descending: false });
         for column in 0..TABLE.len() {
             assert_eq!(by_size.after_click(column).column().map(|(at, _)| at), Some(column));
         }

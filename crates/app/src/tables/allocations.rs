@@ -1,6 +1,6 @@
 //! A table of the allocations that are live at the cursor, or of all that were ever made.
 
-use super::allocation_rows::{AllocationRows, COLUMNS, Order};
+use super::allocation_rows::{AllocationRows, COLUMNS, Order, RowNames};
 use super::csv_copy;
 use super::scroll::Reveal;
 use super::virtual_list::{ListState, VirtualList};
@@ -13,7 +13,7 @@ use crate::work::memo::Memo;
 use crate::work::worker::Task;
 use eframe::egui;
 use oomscope_analysis::filter::Matches;
-use oomscope_analysis::{AllocationSorter, OrderBy, SiteLabels};
+use oomscope_analysis::{AllocationSorter, Attribution, OrderBy, StackLabels};
 use oomscope_model::{AllocId, Bytes, Moment, Recording, Timeline};
 use oomscope_report as report;
 use oomscope_units as units;
@@ -49,7 +49,9 @@ pub(crate) struct Listed {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ListRequest {
     by: OrderBy,
-    labels: Option<ByPtr<SiteLabels>>,
+    /// Of the stacks, in the orders that ask for them.
+    labels: Option<ByPtr<StackLabels>>,
+    attribution: Option<ByPtr<Attribution>>,
     filter: Option<ByPtr<Matches>>,
 }
 
@@ -85,10 +87,20 @@ impl Pane for State {
 impl State {
     /// The list; `None` while all allocations are sorted for the first time.
     fn listed(&mut self, egui: &egui::Context, ctx: &PaneCtx<'_>) -> Option<Arc<Listed>> {
-        // Only the order by site needs labels. Without this, labels that arrive would sort every list again.
-        let labels = ctx.derived.site_labels().filter(|_| self.order.by == OrderBy::Site);
-        let labels = labels.cloned().map(ByPtr);
-        let request = ListRequest { by: self.order.by, labels, filter: ctx.derived.matches().cloned() };
+        // Most orders need none of these. Otherwise, what arrives would sort every list again.
+        let by = self.order.by;
+        let labels = match by {
+            OrderBy::Site => ctx.derived.stack_labels(),
+            OrderBy::Module => ctx.derived.module_labels(),
+            _ => None,
+        };
+        let attribution = ctx.derived.attribution().filter(|_| by == OrderBy::Category);
+        let request = ListRequest {
+            by,
+            labels: labels.cloned().map(ByPtr),
+            attribution: attribution.cloned().map(ByPtr),
+            filter: ctx.derived.matches().cloned(),
+        };
         if !self.shows_all {
             let moment = ctx.at.cursor;
             let list = || Arc::new(Listed::live_at(ctx.recording, moment, &request));
@@ -120,16 +132,21 @@ impl Listed {
     fn of(
         timeline: &Timeline,
         mut ids: Vec<AllocId>,
-        ListRequest { by, labels, filter }: &ListRequest,
+        ListRequest { by, labels, attribution, filter }: &ListRequest,
     ) -> Self {
         let unfiltered = ids.len();
         if let Some(filter) = filter {
             ids.retain(|&id| filter.contains(id));
         }
         let bytes = ids.iter().map(|&id| timeline.size(id)).sum::<Bytes>();
-        // Until labels are there, all sites are equal.
-        let labels = labels.clone().unwrap_or_else(|| ByPtr(Arc::default()));
-        let ids = AllocationSorter::new(timeline, &labels).sort(ids, *by);
+        let mut sorter = AllocationSorter::new(timeline);
+        if let Some(labels) = labels {
+            sorter = sorter.with_labels(labels);
+        }
+        if let Some(attribution) = attribution {
+            sorter = sorter.with_categories(&attribution.categories);
+        }
+        let ids = sorter.sort(ids, *by);
         Self { ids, unfiltered, bytes, waiting: 0, waiting_bytes: Bytes::ZERO }
     }
 }
@@ -152,7 +169,8 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State, listed: Optio
         ui.label(theme::muted(ui, text)).on_hover_text(exact.unwrap_or_default());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let ids = listed.map_or(&[][..], |listed| &listed.ids);
-            let rows = AllocationRows::new(ctx.recording, ctx.at, ids, state.order.is_descending, None);
+            let names = RowNames::default();
+            let rows = AllocationRows::new(ctx.recording, ctx.at, ids, state.order.is_descending, names);
             csv_copy::ui(ui, &mut state.copied, ids.len(), 0, "the top", |out, range| {
                 let ids = range.filter_map(|row| rows.id(row));
                 report::allocations_csv(out, ctx.recording, ctx.at.cursor, ids)
@@ -187,8 +205,8 @@ fn totals(ctx: &PaneCtx<'_>, shows_all: bool, listed: &Listed) -> String {
 }
 
 fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, listed: &Listed) {
-    let labels = ctx.derived.site_labels().map(Arc::as_ref);
-    let rows = AllocationRows::new(ctx.recording, ctx.at, &listed.ids, state.order.is_descending, labels);
+    let (ids, is_descending) = (&listed.ids, state.order.is_descending);
+    let rows = AllocationRows::new(ctx.recording, ctx.at, ids, is_descending, RowNames::of(ctx.derived));
     // Only a selection that was made elsewhere is scrolled to: a row that was clicked stays where it is.
     if state.followed != ctx.at.selection() {
         if let Some(row) = ctx.at.selected_allocation().and_then(|id| rows.row_of(id)) {

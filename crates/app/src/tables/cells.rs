@@ -1,7 +1,7 @@
 //! Cells and hints that several lists have.
 
 use super::virtual_list::TableCell;
-use oomscope_analysis::{LifeSpan, SiteLabels, site_label, stack_lines};
+use oomscope_analysis::{LifeSpan, StackLabels, site_label, stack_lines};
 use oomscope_model::{PoolKey, Snapshot, StackId};
 use oomscope_units as units;
 
@@ -9,7 +9,7 @@ use oomscope_units as units;
 const MAX_HINT_FRAMES: usize = 30;
 
 /// The site of a stack.
-pub(crate) fn site(labels: Option<&SiteLabels>, snapshot: &Snapshot, stack: StackId) -> TableCell {
+pub(crate) fn site(labels: Option<&StackLabels>, snapshot: &Snapshot, stack: StackId) -> TableCell {
     let label = match labels {
         Some(labels) => labels.label(stack).to_owned(),
         None => site_label(snapshot, stack),

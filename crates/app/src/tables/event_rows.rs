@@ -5,7 +5,7 @@ use super::columns::Column;
 use super::virtual_list::{CellTone, ListRows, RowLook, TableCell};
 use crate::device::figures::Figures;
 use crate::device::{PaneCtx, Selection};
-use oomscope_analysis::{EventMatches, EventSet, SiteLabels};
+use oomscope_analysis::{EventMatches, EventSet, StackLabels};
 use oomscope_model::{Action, EventIx, Moment, Recording, StackId};
 use oomscope_units as units;
 
@@ -41,7 +41,7 @@ pub(crate) struct EventRows<'a> {
     pub(crate) marked: Option<&'a EventMatches>,
     /// The events of the allocations that the filter lets through.
     pub(crate) of_filter: Option<&'a EventSet>,
-    pub(crate) labels: Option<&'a SiteLabels>,
+    pub(crate) labels: Option<&'a StackLabels>,
 }
 
 /// The events that belong to the selection.

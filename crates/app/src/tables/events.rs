@@ -238,7 +238,7 @@ fn copy_ui(
 fn list_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, found: Option<&Found>) {
     let matches = found.map(|found| found.matches.as_ref());
     let mut rows = EventRows::new(ctx, matches.filter(|_| state.only_matching));
-    rows.labels = ctx.derived.site_labels().map(Arc::as_ref);
+    rows.labels = ctx.derived.stack_labels().map(Arc::as_ref);
     rows.marked = matches;
     rows.of_filter = found.and_then(|found| found.of_filter.as_deref());
     if state.followed != Some(ctx.at.cursor) {

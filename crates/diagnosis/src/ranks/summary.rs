@@ -2,7 +2,7 @@
 
 use crate::{DiagnosisRequest, Severity, diagnose};
 use oomscope_analysis::{
-    Attribution, CategoryBytes, Facts, Phases, Position, SiteLabels, UserRules, capacity, iteration_table,
+    Attribution, CategoryBytes, Facts, Phases, Position, StackLabels, UserRules, capacity, iteration_table,
     live_at, sites,
 };
 use oomscope_model::{Bytes, DeviceId, DeviceTrust, Moment, Recording, Snapshot, Timeline, TrustedBytes};
@@ -158,7 +158,7 @@ fn peak(recording: &Recording, attribution: &Attribution) -> PeakSummary {
 
 /// The lines of code that allocated what is live at a moment.
 fn lines(recording: &Recording, moment: Moment) -> Vec<LineBytes> {
-    let labels = SiteLabels::new(recording.snapshot());
+    let labels = StackLabels::of_sites(recording.snapshot());
     let mut by_line: BTreeMap<&str, (Bytes, usize)> = BTreeMap::new();
     for site in sites(&live_at(recording, moment)) {
         let (bytes, blocks) = by_line.entry(labels.label(site.stack)).or_default();
