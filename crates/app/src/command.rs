@@ -4,6 +4,7 @@ use crate::export::ExportChoice;
 use crate::rules::RuleChange;
 use crate::text_size::TextSize;
 use eframe::egui::ThemePreference;
+use oomscope_report::notes::Place;
 use oomscope_snapshot::load::Input;
 use std::path::PathBuf;
 
@@ -23,6 +24,10 @@ pub(crate) enum Command {
     SystemDialog(PathBuf, Wanted),
     /// Open a file in a new tab.
     OpenFile(PathBuf),
+    /// Open a file in a new tab at a place.
+    OpenAt(PathBuf, Place),
+    /// Open two files and compare them, the second one with the first.
+    Compare([PathBuf; 2]),
     /// Open a snapshot that is a part of the program.
     OpenSample(Input),
     /// Load the file of a tab again.

@@ -1,16 +1,54 @@
 //! The window's open files: tabs come and go, load, and are remembered.
 
 use crate::App;
+use crate::device::PaneId;
 use crate::files::document::{Document, LoadProgress};
+use crate::panes::OpenDevice;
 use crate::rules::RuleChange;
 use eframe::egui;
 use oomscope_snapshot::load::Input;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl App {
     pub(super) fn open(&mut self, input: Input, ctx: &egui::Context) {
         self.documents.push(Document::load(input, ctx));
         self.current = self.documents.len() - 1;
+    }
+
+    /// Open two files, unless they are open already, and compare the second one with the first as soon as both are there.
+    pub(super) fn compare_files(&mut self, paths: [PathBuf; 2], ctx: &egui::Context) {
+        for path in &paths {
+            if self.place_of(path).is_none() {
+                self.open(Input::File(path.clone()), ctx);
+            }
+        }
+        self.current = self.place_of(&paths[1]).unwrap_or(self.current);
+        self.to_compare = Some(paths);
+    }
+
+    /// The device that a tab shows, once its file is open.
+    pub(super) fn device_of(&mut self, tab: usize) -> Option<&mut OpenDevice> {
+        self.documents.get_mut(tab)?.open_file()?.device()
+    }
+
+    /// The tab of a file.
+    fn place_of(&self, path: &Path) -> Option<usize> {
+        self.documents.iter().position(|document| document.input().path() == Some(path))
+    }
+
+    /// Compare the files that are waited for, if both are open. Where one was closed or cannot be read, nobody waits for it.
+    pub(super) fn compare_opened(&mut self) {
+        let Some(paths) = &self.to_compare else { return };
+        let tabs = [0, 1].map(|at| self.place_of(&paths[at]));
+        let [Some(first), Some(second)] = tabs else { return self.to_compare = None };
+        if [first, second].iter().any(|&at| self.documents[at].is_failed()) {
+            return self.to_compare = None;
+        }
+        let other = self.device_of(first).map(|device| device.recording.clone());
+        let Some((other, shown)) = other.zip(self.device_of(second)) else { return };
+        shown.states.compare.choose(other);
+        shown.wanted_pane = Some(PaneId::Compare);
+        self.to_compare = None;
     }
 
     pub(super) fn reload(&mut self, at: usize, ctx: &egui::Context) {

@@ -6,12 +6,19 @@ use crate::{accessible, theme};
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{self, Align, Align2, Pos2, Rect, Sense, Shape, Stroke, TextStyle, pos2, vec2};
 use oomscope_analysis::comparison::AlignedColumn;
-use oomscope_draw::{Palette, Rgb};
+use oomscope_draw::{Palette, Rgb, byte_ticks};
 use oomscope_model::{Bytes, Moment};
 use oomscope_units as units;
 
-/// Room for the labels of the axis, in points.
+/// Room for the labels of the axis of places below, and of that of bytes at the left, in points.
 const LABELS_PX: f32 = 18.0;
+const BYTES_PX: f32 = 62.0;
+
+/// Labels of the axis of bytes, at most.
+const MAX_TICKS: usize = 4;
+
+/// Widths of the lines of both sides, in points: they differ without colours, too.
+const LINE_PX: [f32; 2] = [1.0, 2.25];
 
 /// Least height of the curves, in points: less shows no shape.
 const MIN_PX: f32 = 48.0;
@@ -26,23 +33,27 @@ pub(super) fn ui(ui: &mut egui::Ui, curves: &Curves) -> Option<[Option<Moment>; 
     let palette = theme::palette(ui);
     let size = vec2(ui.available_width(), ui.available_height().max(MIN_PX + LABELS_PX));
     let (all, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
-    let rect = Rect::from_min_max(all.min, pos2(all.right(), all.bottom() - LABELS_PX));
+    let rect = Rect::from_min_max(
+        pos2(all.left() + BYTES_PX, all.top()),
+        pos2(all.right(), all.bottom() - LABELS_PX),
+    );
     accessible::picture(&response, "Both curves", || words(curves));
     let most = curves.columns.iter().flat_map(|column| column.peaks).flatten().map(|peak| peak.1).max();
     let most = most.unwrap_or_default().max(Bytes(1));
     let painter = ui.painter_at(all);
     painter.rect_filled(rect, 2.0, theme::color(palette.window));
+    bytes_axis(ui, rect, most, palette);
     for side in [0, 1] {
         let color = theme::color(side_color(palette, side));
         for line in lines(&curves.columns, side, rect, most) {
-            painter.add(Shape::line(line, Stroke::new(1.25, color)));
+            painter.add(Shape::line(line, Stroke::new(LINE_PX[side], color)));
         }
         let Some(share) = curves.moments[side] else { continue };
         let x = rect.left() + share as f32 * rect.width();
         let mark = [pos2(x, rect.top()), pos2(x, rect.bottom())];
         painter.extend(Shape::dashed_line(&mark, Stroke::new(1.0, color), 4.0, 4.0));
     }
-    labels(ui, curves, all, most, palette);
+    labels(ui, curves, Rect::from_x_y_ranges(rect.x_range(), all.y_range()), palette);
     let at = response.interact_pointer_pos().or(response.hover_pos())?;
     let share = f64::from((at.x - rect.left()) / rect.width().max(1.0)).clamp(0.0, 1.0);
     let column = ((share * curves.columns.len() as f64) as usize).min(curves.columns.len().checked_sub(1)?);
@@ -68,8 +79,7 @@ fn lines(columns: &[AlignedColumn], side: usize, rect: Rect, most: Bytes) -> Vec
         let x = rect.left() + (at as f32 + 0.5) * width;
         match column.peaks[side] {
             Some((_, bytes)) => {
-                let y =
-                    rect.bottom() - (bytes.or_zero().as_f64() / most.as_f64()) as f32 * (rect.height() - 2.0);
+                let y = y_of(rect, bytes.or_zero().as_f64(), most);
                 lines.last_mut().into_iter().for_each(|line| line.push(pos2(x, y)));
             }
             None => lines.push(Vec::new()),
@@ -79,7 +89,35 @@ fn lines(columns: &[AlignedColumn], side: usize, rect: Rect, most: Bytes) -> Vec
     lines
 }
 
-fn labels(ui: &egui::Ui, curves: &Curves, all: Rect, most: Bytes, palette: &Palette) {
+/// The height of an amount.
+fn y_of(rect: Rect, bytes: f64, most: Bytes) -> f32 {
+    rect.bottom() - (bytes / most.as_f64()) as f32 * (rect.height() - 2.0)
+}
+
+/// Amounts at the left, each with a line.
+fn bytes_axis(ui: &egui::Ui, rect: Rect, most: Bytes, palette: &Palette) {
+    let font = TextStyle::Small.resolve(ui.style());
+    for tick in byte_ticks(0.0, most.as_f64(), MAX_TICKS) {
+        let y = y_of(rect, tick.at, most);
+        ui.painter().hline(rect.x_range(), y, Stroke::new(1.0, theme::faded(palette.line, 0.8)));
+        let at = pos2(rect.left() - 6.0, y.clamp(rect.top() + 6.0, rect.bottom() - 6.0));
+        ui.painter().text(at, Align2::RIGHT_CENTER, tick.label, font.clone(), theme::color(palette.muted));
+    }
+}
+
+/// The lines of both sides with what they are.
+pub(super) fn legend_ui(ui: &mut egui::Ui, titles: [&str; 2]) {
+    let palette = theme::palette(ui);
+    for (side, title) in titles.into_iter().enumerate() {
+        let (sample, _) = ui.allocate_exact_size(vec2(18.0, 14.0), Sense::hover());
+        let line = Stroke::new(LINE_PX[side], theme::color(side_color(palette, side)));
+        ui.painter().hline(sample.x_range(), sample.center().y, line);
+        let name = ["A", "B"][side];
+        ui.add(egui::Label::new(theme::small(format!("{name}: {title}"))).extend());
+    }
+}
+
+fn labels(ui: &egui::Ui, curves: &Curves, all: Rect, palette: &Palette) {
     let font = TextStyle::Small.resolve(ui.style());
     let color = theme::color(palette.muted);
     let painter = ui.painter();
@@ -91,8 +129,6 @@ fn labels(ui: &egui::Ui, curves: &Curves, all: Rect, most: Bytes, palette: &Pale
         let x = if side == Align::LEFT { all.left() } else { all.right() - galley.size().x };
         painter.galley(pos2(x, all.bottom() - f32::midpoint(LABELS_PX, galley.size().y)), galley, color);
     }
-    let top = pos2(all.left() + 4.0, all.top() + 2.0);
-    painter.text(top, Align2::LEFT_TOP, units::bytes(most), font, color);
 }
 
 /// What is at the same places, in words.

@@ -11,11 +11,12 @@ use crate::tables::scroll::Reveal;
 use crate::tables::virtual_list::{ListState, VirtualList};
 use crate::theme;
 use crate::work::background::Background;
+use crate::work::memo::Memo;
 use eframe::egui::{self, ComboBox};
 use oomscope_analysis::MomentRange;
 #[cfg(test)]
 use oomscope_analysis::comparison::StackChanges;
-use oomscope_model::{Moment, Recording};
+use oomscope_model::{DeviceId, Moment, Recording};
 use oomscope_report::CompareBy;
 use oomscope_units as units;
 use std::sync::Arc;
@@ -38,8 +39,11 @@ pub(crate) struct State {
     pub(crate) others: Vec<Other>,
     /// A device of another file whose cursor is to move, too. The window takes it.
     pub(crate) moved: Option<(Recording, Moment)>,
-    /// The device that this one is compared with; the best of the others until the user chooses one.
+    /// The device that this one is compared with; the most alike of the others until the user chooses one.
     chosen: Option<Recording>,
+    /// The place of the one that is most alike among the others. The key is where these are, which keeps none of them in memory, and
+    /// whether their code is known.
+    most_alike: Memo<Vec<(usize, DeviceId, bool)>, Option<usize>>,
     /// The moment of that device, and of this one.
     moments: [SideMoment; 2],
     body: Body,
@@ -58,6 +62,7 @@ impl Default for State {
             others: Vec::new(),
             moved: None,
             chosen: None,
+            most_alike: Memo::default(),
             moments: [SideMoment::default(); 2],
             body: Body::Table(CompareBy::Category),
             aligning: aligning::State::default(),
@@ -89,21 +94,46 @@ impl State {
         self.stacks.latest().cloned()
     }
 
-    /// The device that this one is compared with: the chosen one while it is open, else one of another file, else
-    /// another one of this file, else this one.
-    fn other(&self, own: &Recording) -> Option<&Other> {
+    /// Compare with this device from now on.
+    pub(crate) fn choose(&mut self, other: Recording) {
+        self.chosen = Some(other);
+    }
+
+    /// The device that this one is compared with: the chosen one while it is open, else the one that is most alike, of other
+    /// files rather than of this one; this one if there is no other.
+    fn other(&self, own: &Other) -> Option<&Other> {
         let is_chosen = |other: &&Other| self.chosen.as_ref() == Some(&other.recording);
-        let is_elsewhere = |other: &&Other| !Arc::ptr_eq(other.recording.snapshot(), own.snapshot());
-        let is_another = |other: &&Other| other.recording != *own;
-        let find = |holds: &dyn Fn(&&Other) -> bool| self.others.iter().find(holds);
-        find(&is_chosen).or_else(|| find(&is_elsewhere)).or_else(|| find(&is_another)).or(self.others.first())
+        let chosen = self.others.iter().find(is_chosen);
+        let key = |other: &Other| {
+            let file = Arc::as_ptr(other.recording.snapshot()).addr();
+            (file, other.recording.device, other.sites.is_some())
+        };
+        let key: Vec<_> = self.others.iter().map(key).collect();
+        let most_alike = || {
+            let likeness = |other: &Other| {
+                let is_elsewhere = !Arc::ptr_eq(other.recording.snapshot(), own.recording.snapshot());
+                let likeness = own.likeness(other);
+                (0.0 < likeness, is_elsewhere, likeness)
+            };
+            let others = self.others.iter().enumerate().filter(|(_, other)| other.recording != own.recording);
+            let mut best: Option<(usize, (bool, bool, f64))> = None;
+            for (at, other) in others {
+                let likeness = likeness(other);
+                if best.is_none_or(|(_, known)| known < likeness) {
+                    best = Some((at, likeness));
+                }
+            }
+            best.map(|(at, _)| at)
+        };
+        chosen.or_else(|| self.others.get(self.most_alike.get(key, most_alike)?)).or(self.others.first())
     }
 }
 
 impl Pane for State {
     fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
         let own = self.others.iter().find(|other| other.recording == *ctx.recording).cloned();
-        let Some((own, other)) = own.zip(self.other(ctx.recording).cloned()) else { return };
+        let Some(own) = own else { return };
+        let Some(other) = self.other(&own).cloned() else { return };
         let sides = sides_ui(ui, self, &other, &own);
         ui.add_space(2.0);
         let [Some(a), Some(b)] = sides else {
@@ -131,7 +161,7 @@ impl Pane for State {
         let sentence = ui.add(egui::Label::new(theme::strong(&found.sentence, 13.0)).wrap());
         sentence.on_hover_text(format!("A: {}\nB: {}", found.sides[0], found.sides[1]));
         let marked = marked(&other, &own);
-        body_chooser(ui, self, &found, marked);
+        body_chooser(ui, self, &found, marked, [&other.title, &own.title]);
         match self.body {
             Body::Table(by) => table_ui(ui, ctx, self, &found, by),
             Body::Flame => flame_ui(ui, ctx, self, &request),
@@ -203,6 +233,7 @@ fn body_chooser(
     state: &mut State,
     found: &Arc<Compared>,
     marked: Option<[MomentRange; 2]>,
+    titles: [&str; 2],
 ) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(6.0, 2.0);
@@ -236,6 +267,9 @@ fn body_chooser(
         if state.body == Body::Curves {
             ui.add_space(8.0);
             aligning::ui(ui, &mut state.aligning, found, marked);
+            ui.add_space(8.0);
+            let titles = titles.map(units::printable);
+            curves::legend_ui(ui, [&titles[0], &titles[1]]);
         }
     });
 }

@@ -266,6 +266,11 @@ impl Document {
         &self.title
     }
 
+    /// Whether it could not be read.
+    pub(crate) fn is_failed(&self) -> bool {
+        matches!(self.state, State::Failed(_))
+    }
+
     /// The file, if it is loaded.
     pub(crate) fn open_file(&mut self) -> Option<&mut OpenFile> {
         match &mut self.state {

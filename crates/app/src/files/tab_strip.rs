@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::names::elided;
 use crate::command::Command;
-use crate::menus;
+use crate::{menus, theme};
 use eframe::egui::{self, Align, Layout, TextStyle, vec2};
 use std::ops::Range;
 
@@ -35,7 +35,8 @@ pub(super) fn ui(ui: &mut egui::Ui, documents: &[Document], current: usize, comm
     let name_px = (room / documents.len().max(1) as f32 - AROUND_NAME_PX).clamp(CROWDED_NAME_PX, MAX_NAME_PX);
     let name = |document: &Document| elided(ui, document.title(), &TextStyle::Button, name_px);
     let names: Vec<String> = documents.iter().map(name).collect();
-    let widths: Vec<f32> = names.iter().map(|name| width_of(ui, name)).collect();
+    let marked = documents.iter().zip(&names).map(|(document, name)| title_text(ui, document, name));
+    let widths: Vec<f32> = marked.map(|name| width_of(ui, name.text())).collect();
     let all_fit = widths.iter().sum::<f32>() <= room;
     let first_id = egui::Id::unique("first shown tab");
     let first = ui.data(|data| data.get_temp(first_id)).unwrap_or(0);
@@ -87,9 +88,12 @@ fn tab(
     commands: &mut Vec<Command>,
 ) {
     ui.spacing_mut().item_spacing.x = 2.0;
-    let label = ui.selectable_label(is_current, name).on_hover_text(document.input().name());
+    let label = ui.selectable_label(is_current, title_text(ui, document, name));
+    let label = label.on_hover_text(document.input().name());
     let enabled = ui.is_enabled();
-    label.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, enabled, is_current, document.title()));
+    let spoken = if document.is_failed() { "not read: " } else { "" };
+    let spoken = format!("{spoken}{}", document.title());
+    label.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, enabled, is_current, &spoken));
     if label.clicked() {
         commands.push(Command::Show(at));
     }
@@ -104,6 +108,14 @@ fn tab(
     if close.clicked() {
         commands.push(Command::Close(at));
     }
+}
+
+/// The name of a file; one that could not be read is told apart with and without colours.
+fn title_text(ui: &egui::Ui, document: &Document, name: &str) -> egui::RichText {
+    if document.is_failed() {
+        return egui::RichText::new(format!("! {name}")).color(theme::color(theme::palette(ui).oom));
+    }
+    egui::RichText::new(name)
 }
 
 fn context_menu(ui: &mut egui::Ui, at: usize, document: &Document, commands: &mut Vec<Command>) {
@@ -137,7 +149,8 @@ fn all_menu(ui: &mut egui::Ui, documents: &[Document], current: usize, commands:
         ui.set_min_width(MIN_MENU_PX);
         egui::ScrollArea::vertical().show(ui, |ui| {
             for (at, document) in documents.iter().enumerate() {
-                let label = ui.selectable_label(at == current, document.title());
+                let title = title_text(ui, document, document.title());
+                let label = ui.selectable_label(at == current, title);
                 if label.on_hover_text(document.input().name()).clicked() {
                     commands.push(Command::Show(at));
                     ui.close();

@@ -40,6 +40,23 @@ fn another_open_file_is_compared_at_its_peak_and_a_row_filters() {
 }
 
 #[test]
+fn of_several_open_files_the_most_alike_is_compared() {
+    let mut harness = harness();
+    for name in ["gpt_oom_forward.pickle", "before_edit.pickle.gz", "frag_oom.pickle", "after_edit.pickle.gz"]
+    {
+        open_path(&mut harness, sample(name));
+    }
+    device(&mut harness).wanted_pane = Some(PaneId::Compare);
+    harness.run_steps(6);
+    assert!(harness.query_by_label_contains("Peak 921 MiB → 2.62 GiB").is_some());
+    harness.get_by_label("Curves").click();
+    harness.run_steps(3);
+    for title in ["A: before_edit.pickle.gz", "B: after_edit.pickle.gz"] {
+        assert!(harness.query_by_label(title).is_some(), "no {title} in the legend");
+    }
+}
+
+#[test]
 fn cursors_of_both_files_move_together() {
     let mut harness = edited();
     harness.get_by_label("Curves").click();

@@ -5,6 +5,7 @@ use crate::device::Selection;
 use crate::files::glances::Glances;
 use crate::screenshots::Camera;
 use oomscope_analysis::device_stats;
+use oomscope_analysis::filter::quoted;
 use oomscope_fixtures::first;
 use oomscope_snapshot::load::{Input, Progress, load};
 use oomscope_units as units;
@@ -570,6 +571,37 @@ fn a_folder_is_shown_as_the_ranks_of_a_job() {
     harness.get_by_label("List").click();
     harness.run_steps(2);
     assert_eq!(rows(&harness).len(), 8);
+}
+
+#[test]
+fn a_rank_that_is_not_like_the_others_is_named_in_the_list_and_compared_in_one_click() {
+    let mut harness = harness();
+    harness.state_mut().glances.may_scan = true;
+    open_folder(&mut harness, &sample("ranks"));
+    assert!(wait(&mut harness, |harness| {
+        harness.query_by_label("rank 3 is an outlier: its peak is 3.32 GiB, the median 1.10 GiB").is_some()
+    }));
+    harness.get_by_label("show the ranks").click();
+    assert!(wait(&mut harness, |harness| harness.query_by_label("Compare with the median").is_some()));
+    let line = harness.get_by_role_and_label(Role::Link, "ddp.py:28 forward");
+    line.click();
+    assert!(wait(&mut harness, |harness| {
+        let document = harness.state_mut().documents.get_mut(1);
+        document.and_then(Document::open_file).is_some()
+    }));
+    harness.run_steps(3);
+    assert_eq!(device(&mut harness).at.query, format!("site:{}", quoted("ddp.py:28 forward")));
+    assert!(device(&mut harness).derived.matches().is_some_and(|found| found.count() != 0));
+
+    harness.state_mut().current = 0;
+    harness.run_steps(2);
+    harness.get_by_label("Compare with the median").click();
+    assert!(wait(&mut harness, |harness| {
+        let file =
+            harness.state().documents.iter().filter(|document| document.input().path().is_some()).count();
+        file == 3 && harness.query_by_label("this device").is_some()
+    }));
+    assert_eq!(harness.state().documents[harness.state().current].title(), "rank3_memory_snapshot.pickle.gz");
 }
 
 #[test]

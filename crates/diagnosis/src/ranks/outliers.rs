@@ -47,17 +47,12 @@ impl LineChange {
 /// The outliers of a job, the farthest first.
 pub fn outliers(job: &Job) -> Vec<Outlier<'_>> {
     let rows = job.by_peak();
-    let Some(median) = job.median().filter(|_| MIN_ROWS <= rows.len()) else { return Vec::new() };
+    let Some(median) = job.median() else { return Vec::new() };
     let peak = |row: &JobDevice<'_>| row.device.peak.active_bytes;
-    let distance = |row: &JobDevice<'_>| (peak(row) - peak(&median)).abs();
-    let mut distances: Vec<Bytes> = rows.iter().map(distance).collect();
-    distances.sort_unstable();
-    let usual = distances.get((distances.len() - 1) / 2).copied().unwrap_or_default();
-    let least = (usual * MEDIAN_DEVIATIONS).max(peak(&median) / PART_OF_MEDIAN);
-    let mut found: Vec<JobDevice<'_>> = rows.iter().filter(|row| least < distance(row)).copied().collect();
-    found.sort_by_key(|row| std::cmp::Reverse(distance(row)));
-    found
+    let peaks: Vec<Bytes> = rows.iter().map(peak).collect();
+    outlying(&peaks)
         .into_iter()
+        .map(|at| rows[at])
         .map(|row| Outlier {
             row,
             median,
@@ -65,6 +60,26 @@ pub fn outliers(job: &Job) -> Vec<Outlier<'_>> {
             lines: changes(row, median),
         })
         .collect()
+}
+
+/// Which of some peaks are outliers, the farthest from the median first.
+pub fn outlying(peaks: &[Bytes]) -> Vec<usize> {
+    let mut sorted = peaks.to_vec();
+    sorted.sort_unstable();
+    let Some(median) = middle(&sorted).filter(|_| MIN_ROWS <= peaks.len()) else { return Vec::new() };
+    let distance = |at: &usize| (peaks[*at] - median).abs();
+    let mut distances: Vec<Bytes> = (0..peaks.len()).map(|at| distance(&at)).collect();
+    distances.sort_unstable();
+    let usual = middle(&distances).unwrap_or_default();
+    let least = (usual * MEDIAN_DEVIATIONS).max(median / PART_OF_MEDIAN);
+    let mut found: Vec<usize> = (0..peaks.len()).filter(|at| least < distance(at)).collect();
+    found.sort_by_key(|at| std::cmp::Reverse(distance(at)));
+    found
+}
+
+/// The median of amounts in order; of an even number, the lower one of the two in the middle.
+fn middle(sorted: &[Bytes]) -> Option<Bytes> {
+    sorted.get(sorted.len().checked_sub(1)? / 2).copied()
 }
 
 /// The lines whose bytes at the peaks differ.

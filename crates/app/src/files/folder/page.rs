@@ -1,6 +1,7 @@
 //! The page of a folder: one row for each snapshot.
 
 use super::order::FolderOrder;
+use super::outlier_line;
 use super::ranks::RanksView;
 use crate::command::Command;
 use crate::files::glances::{Glances, Look, Scan, canonical};
@@ -96,6 +97,9 @@ impl FolderPage {
         CentralPanel::default().frame(frame).show(ui, |ui| {
             self.head_ui(ui, &listing, &rows, tab, commands);
             ui.add_space(4.0);
+            if self.ranks.is_none() && outlier_line::ui(ui, &rows) {
+                self.ranks = Some(RanksView::default());
+            }
             let Some(ranks) = &mut self.ranks else { return rows_ui(ui, &rows, glances, commands) };
             if !ranks.ui(ui, (&listing, self.version), self.mode, commands) {
                 self.ranks = None;

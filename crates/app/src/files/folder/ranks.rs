@@ -7,10 +7,12 @@ use crate::work::watch::Watch;
 use crate::work::worker::{Task, WorkMode};
 use eframe::egui::{self, Align2, Rect, ScrollArea, Sense, TextStyle, pos2, vec2};
 use oomscope_analysis::UserRules;
+use oomscope_analysis::filter::quoted;
 use oomscope_diagnosis::ranks;
 use oomscope_diagnosis::ranks::{FirstFailure, Heat, HeatAxis, Job, JobDevice, Outlier, summarize};
 use oomscope_draw::{Palette, Rgb};
 use oomscope_model::Bytes;
+use oomscope_report::notes::{Place, PlaceMoment};
 use oomscope_report::ranks as words;
 use oomscope_snapshot::load::{FolderListing, Input, ManyProgress, load_each};
 use oomscope_units as units;
@@ -112,7 +114,7 @@ impl RanksView {
             table_ui(ui, &job, commands);
             ui.add_space(8.0);
             let outliers = ranks::outliers(&job);
-            outliers.iter().take(words::LISTED_RANKS).for_each(|outlier| outlier_ui(ui, outlier));
+            outliers.iter().take(words::LISTED_RANKS).for_each(|outlier| outlier_ui(ui, outlier, commands));
             if let Some(first) = ranks::first_failure(&job) {
                 failure_ui(ui, &first);
             }
@@ -292,16 +294,26 @@ fn text(ui: &egui::Ui, place: Rect, align: Align2, words: &str, color: egui::Col
     ui.painter().galley(at, galley, color);
 }
 
-fn outlier_ui(ui: &mut egui::Ui, outlier: &Outlier<'_>) {
+fn outlier_ui(ui: &mut egui::Ui, outlier: &Outlier<'_>, commands: &mut Vec<Command>) {
     ui.add_space(6.0);
     let sentence = units::printable(&words::outlier_text(outlier));
     ui.add(egui::Label::new(theme::strong(sentence, 13.0)).wrap());
+    ui.add_space(2.0);
+    let [path, median] = [outlier.row, outlier.median].map(|row| &row.file.path);
+    let hint = "Open both, with what the difference comes from in front";
+    if path != median && ui.small_button("Compare with the median").on_hover_text(hint).clicked() {
+        commands.push(Command::Compare([median.clone(), path.clone()]));
+    }
+    ui.add_space(2.0);
     egui::Grid::new(("lines", &outlier.row.file.name, outlier.row.device.device.0)).num_columns(3).show(
         ui,
         |ui| {
             for change in outlier.lines.iter().take(words::LISTED_LINES) {
                 ui.label(units::bytes_change(change.difference_bytes()));
-                ui.label(units::printable(&change.line));
+                let hint = "Open the file with what this line allocates";
+                if ui.link(units::printable(&change.line)).on_hover_text(hint).clicked() {
+                    commands.push(Command::OpenAt(path.clone(), of_line(&change.line)));
+                }
                 let [here, median] = [change.bytes, change.median_bytes].map(units::bytes);
                 ui.label(theme::muted(ui, format!("{here} against {median}")));
                 ui.end_row();
@@ -312,6 +324,12 @@ fn outlier_ui(ui: &mut egui::Ui, outlier: &Outlier<'_>) {
     if 0 < others {
         ui.label(theme::muted(ui, format!("and {}", units::counted(others, "other line"))));
     }
+}
+
+/// What a line allocates, at the peak.
+fn of_line(line: &str) -> Place {
+    let filter = format!("site:{}", quoted(line));
+    Place { moment: Some(PlaceMoment::Peak), filter: Some(filter), ..Place::default() }
 }
 
 fn failure_ui(ui: &mut egui::Ui, first: &FirstFailure<'_>) {
