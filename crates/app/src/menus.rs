@@ -2,6 +2,7 @@
 //!
 //! The window library moves through the entries and the menus within menus. What it leaves out is added here, for all of them.
 
+use crate::dialog;
 use eframe::egui::containers::menu::MenuState;
 use eframe::egui::{Context, FocusDirection, Id, Key, LayerId, Modifiers, Order, Popup, Response};
 
@@ -42,7 +43,7 @@ pub(super) fn has_popup(ctx: &Context) -> bool {
 /// Menus, menus within them, and offers below fields, as the last frame showed them.
 fn shown(ctx: &Context) -> impl Iterator<Item = LayerId> {
     let layers = ctx.memory(|memory| memory.areas().visible_layer_ids());
-    layers.into_iter().filter(|layer| layer.order == Order::Foreground)
+    layers.into_iter().filter(|layer| layer.order == Order::Foreground && layer.id != dialog::id())
 }
 
 /// True if a menu within a menu is open.

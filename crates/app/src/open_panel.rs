@@ -3,7 +3,7 @@
 use crate::command::{Command, Wanted};
 use crate::paths::{Kinds, PathPicker, Places};
 use crate::work::worker::WorkMode;
-use crate::{floating, theme};
+use crate::{dialog, theme};
 use eframe::egui;
 use std::path::{Path, PathBuf};
 
@@ -39,8 +39,8 @@ impl OpenPanel {
     /// The panel, if it is shown.
     pub(super) fn ui(&mut self, ctx: &egui::Context, mode: WorkMode, commands: &mut Vec<Command>) {
         let Some(picker) = &mut self.picker else { return };
-        let (mut is_open, mut picked) = (true, None);
-        floating::panel(ctx, "Open snapshots", &mut is_open).show(ctx, |ui| {
+        let mut picked = None;
+        let mut is_open = dialog::ui(ctx, "Open snapshots", |ui| {
             picked = picker.ui(ui, mode, LIST_PX);
             ui.separator();
             picked = picked.take().or(ui.horizontal(|ui| buttons_ui(ui, picker, commands)).inner);

@@ -5,7 +5,7 @@ use super::exporter::Exporter;
 use super::job::{ExportOrder, Target};
 use super::outcome::Outcome;
 use super::preset::{self, FindWritable};
-use crate::floating;
+use crate::dialog;
 use crate::paths::{Kinds, PathPicker, Places};
 use crate::theme;
 use crate::work::background::Background;
@@ -58,10 +58,6 @@ enum Said {
         path: PathBuf,
         free: Option<PathBuf>,
     },
-    Written {
-        text: String,
-        path: PathBuf,
-    },
     Text(String),
 }
 
@@ -113,16 +109,17 @@ impl ExportPanel {
         Some(ExportOrder { choice: shown.choice, target: Target::File(chosen.to_owned(), existing), redacts })
     }
 
-    /// Say how an export ended. Returns what is to be said if the panel is not there.
+    /// Say how an export ended; what is done needs no panel any more. Returns what the window says of it.
     pub(crate) fn take_outcome(&mut self, outcome: Outcome, ctx: &egui::Context) -> Option<String> {
         let said = match outcome {
             Outcome::Copied(image) => {
                 ctx.copy_image(image.as_ref().clone());
-                Said::Text("Picture copied to the clipboard".to_owned())
+                self.shown = None;
+                return Some("Picture copied to the clipboard".to_owned());
             }
             Outcome::Written { noun, path } => {
-                let text = format!("{} written to {}", units::capitalised(noun), shown_path(&path));
-                Said::Written { text, path }
+                self.shown = None;
+                return Some(format!("{} written to {}", units::capitalised(noun), shown_path(&path)));
             }
             Outcome::Exists { path, free } => Said::Exists { path, free },
             Outcome::Failed(why) => Said::Text(why),
@@ -150,8 +147,8 @@ impl ExportPanel {
             return None;
         };
         shown.move_home(ctx, mode);
-        let (mut is_open, title, mut wish) = (true, shown.choice.title(), None);
-        floating::panel(ctx, &title, &mut is_open).show(ctx, |ui| {
+        let mut wish = None;
+        let is_open = dialog::ui(ctx, &shown.choice.title(), |ui| {
             let picked = shown.picker.ui(ui, mode, LIST_PX);
             ui.separator();
             let target = picked.map(|path| Target::File(path, Existing::Keep));
@@ -235,19 +232,8 @@ impl Shown {
                 ui.add(egui::Label::new(text).wrap());
                 None
             }
-            Said::Written { text, path } => {
-                written_ui(ui, text, path);
-                None
-            }
             Said::Exists { path, free } => exists_ui(ui, path, free.as_deref()),
         }
-    }
-}
-
-fn written_ui(ui: &mut egui::Ui, text: &str, path: &Path) {
-    ui.add(egui::Label::new(text).wrap());
-    if ui.button("Copy path").clicked() {
-        ui.copy_text(path.display().to_string());
     }
 }
 
@@ -274,7 +260,7 @@ impl Said {
         match self {
             Self::Nothing => None,
             Self::Exists { path, .. } => Some(format!("{} exists and was kept", shown_path(path))),
-            Self::Written { text, .. } | Self::Text(text) => Some(text.clone()),
+            Self::Text(text) => Some(text.clone()),
         }
     }
 }

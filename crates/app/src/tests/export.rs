@@ -181,9 +181,8 @@ fn the_panel_writes_and_never_replaces_without_asking() {
     harness.run_steps(3);
     let said = finish(&mut harness);
     assert_eq!(said, format!("Picture written to {}", written.display()));
-    assert!(harness.query_by_label("Copy path").is_some());
-    harness.event(egui::Event::Text(".png".to_owned()));
-    harness.run_steps(3);
+    assert!(!harness.state().export_panel.is_shown(), "it is done");
+    panel_with(&mut harness, CURVES, &written);
     assert!(harness.query_by_label_contains("run.v2.png exists").is_some());
     let read = |path: &Path| std::fs::read(path).expect("the picture");
     let first = read(&written);
@@ -208,9 +207,10 @@ fn the_panel_writes_and_never_replaces_without_asking() {
     harness.run_steps(3);
     finish(&mut harness);
     assert!(read(&written) == read(&folder.path().join("run.v2-2.png")));
+    panel_with(&mut harness, TIMELINE, &path);
     harness.key_press(Key::Escape);
     harness.run_steps(3);
-    assert!(harness.query_by_label("Copy path").is_none(), "Esc closes the panel");
+    assert!(!harness.state().export_panel.is_shown(), "Esc closes the panel");
 }
 
 #[test]
