@@ -8,7 +8,7 @@ use crate::theme;
 use eframe::egui::{self, Align, Label, Layout, Sense, vec2};
 use oomscope_diagnosis::Severity;
 use oomscope_model::Recording;
-use oomscope_report::{Fix, RemedyText};
+use oomscope_report::Fix;
 
 /// Width of the coloured left edge, in points.
 const EDGE_PX: f32 = 4.0;
@@ -75,8 +75,8 @@ fn answer_ui(
         if verdict.answer.is_some() && copy_ui(ui) {
             ui.copy_text(copied(verdict, fix.as_deref()));
         }
-        if let Some(remedy) = own.or(remedies.first()) {
-            wanted = remedy_ui(ui, remedy);
+        if own.or(remedies.first()).is_some() {
+            wanted = fixes_ui(ui);
         }
         let outcome = match (own, verdict.answer.is_some()) {
             (Some(own), _) => Some(format!("simulated: {}", own.outcome)),
@@ -127,14 +127,10 @@ fn copied(verdict: &Verdict, fix: Option<&Fix>) -> String {
     lines.join("\n")
 }
 
-/// The way to the simulation of a remedy.
-fn remedy_ui(ui: &mut egui::Ui, remedy: &RemedyText) -> Option<PaneId> {
-    let (name, pane) = if remedy.is_setting {
-        ("show in What if", PaneId::WhatIf)
-    } else {
-        ("show all fixes", PaneId::Remedies)
-    };
-    ui.link(name).on_hover_text("What was simulated").clicked().then_some(pane)
+/// The way to all that was simulated.
+fn fixes_ui(ui: &mut egui::Ui) -> Option<PaneId> {
+    let link = ui.link("show all fixes").on_hover_text("What was simulated");
+    link.clicked().then_some(PaneId::Fixes)
 }
 
 /// A button with a short text that tells assistive technology more; true when it is clicked.

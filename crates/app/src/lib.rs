@@ -16,13 +16,14 @@ mod compare;
 mod context;
 mod details;
 mod device;
+mod dialog;
 mod dialog_log;
 mod export;
 mod files;
 mod filter;
 mod first_hint;
+mod fixes;
 mod flame;
-mod floating;
 mod focus;
 mod header;
 #[doc(hidden)]
@@ -39,12 +40,10 @@ mod open_panel;
 mod panes;
 mod path_panels;
 mod paths;
-mod plot;
 mod pointed;
 mod preferences;
 mod query_field;
 mod range;
-mod remedies;
 mod report_view;
 mod rules;
 mod segment_map;
@@ -58,7 +57,6 @@ mod theme;
 mod timeline;
 mod tooltips;
 mod waiting;
-mod what_if;
 mod work;
 
 #[cfg(test)]
@@ -183,6 +181,8 @@ struct App {
     title: String,
     open_panel: OpenPanel,
     export_panel: ExportPanel,
+    /// Files that are to be compared as soon as both are open.
+    to_compare: Option<[PathBuf; 2]>,
     open_dialog: SystemDialog,
     export_dialog: SystemDialog,
     samples: Samples,
@@ -211,6 +211,7 @@ impl App {
             current: 0,
             open_panel: OpenPanel::default(),
             export_panel: ExportPanel::default(),
+            to_compare: None,
             open_dialog: SystemDialog::default(),
             export_dialog: SystemDialog::default(),
             samples: files::samples::find(),
@@ -252,6 +253,11 @@ impl App {
                     self.notice = refused.or(self.notice.take());
                 }
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),
+                Command::OpenAt(path, place) => {
+                    self.open(Input::File(path), ctx);
+                    self.documents.last_mut().into_iter().for_each(|document| document.visit(place.clone()));
+                }
+                Command::Compare(paths) => self.compare_files(paths, ctx),
                 Command::OpenSample(input) => self.open(input, ctx),
                 Command::Reload(at) => self.reload(at, ctx),
                 Command::AllowMemory(at, bytes) => self.allow_memory(at, bytes, ctx),
@@ -377,7 +383,7 @@ impl App {
     }
 
     fn shown_device(&mut self) -> Option<&mut OpenDevice> {
-        self.documents.get_mut(self.current)?.open_file()?.device()
+        self.device_of(self.current)
     }
 
     fn is_writing_note(&mut self) -> bool {
@@ -426,10 +432,14 @@ impl App {
         if let Some(device) = self.shown_device() {
             device.states.compare.others = others;
         }
+        self.compare_opened();
     }
 
     /// Draw a frame. Bars take their room at the edges first; the page gets the rest.
     fn draw(&mut self, ui: &mut egui::Ui) {
+        // Screen readers call the window by what its title bar says.
+        let title = self.title.clone();
+        ui.ctx().accesskit_node_builder(egui::accesskit_root_id(), |node| node.set_label(title));
         self.link_devices();
         let recent = files::recent::files(&self.glances, &self.watch);
         let (preferences, commands) = (&mut self.preferences, &mut self.commands);

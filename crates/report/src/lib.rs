@@ -91,7 +91,7 @@ pub use modules::{
     modules_csv,
 };
 pub use note_places::place_words;
-pub use prices::price_text;
+pub use prices::{NO_PRICE, price_text};
 pub use projection::projection_lines;
 pub use projection_parts::projection_text;
 pub use remedies::{
@@ -101,6 +101,7 @@ pub use remedies::{
 pub use series::{DeviceSeries, series_json};
 pub use settings::non_default_settings;
 pub use simulation::{Simulation, export_line, fidelity_text, simulation_json, simulation_text};
+pub use stated_error::to_spare;
 pub use stats::{stats_json, stats_text};
 pub use stats_request::{FindMoment, StatsRequest};
 pub use tables::{allocations_csv, events_csv};

@@ -24,7 +24,10 @@ impl From<Price> for PriceRecord {
     }
 }
 
-/// What a change costs in each step, in a few words: `about 14 % more work, other numbers`; a dash for nothing. How many lines it takes
+/// The price of what costs nothing.
+pub const NO_PRICE: &str = "-";
+
+/// What a change costs in each step, in a few words: `about 14 % more work, other numbers`; [`NO_PRICE`] for nothing. How many lines it takes
 /// to write is left out, since these are shown.
 pub fn price_text(price: &Price) -> String {
     let mut parts = Vec::new();
@@ -45,7 +48,7 @@ pub fn price_text(price: &Price) -> String {
     if 1 < price.devices {
         parts.push(format!("{} devices", price.devices));
     }
-    if parts.is_empty() { "-".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { NO_PRICE.to_owned() } else { parts.join(", ") }
 }
 
 #[cfg(test)]

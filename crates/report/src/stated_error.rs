@@ -11,7 +11,7 @@ pub(super) fn stated_error(share: f64) -> String {
 }
 
 /// What is left of a capacity, in words: `with 62.0 MiB to spare, less than it may be off`.
-pub(super) fn to_spare(margin_bytes: Bytes, of_bytes: u64, error: Option<f64>) -> String {
+pub fn to_spare(margin_bytes: Bytes, of_bytes: u64, error: Option<f64>) -> String {
     let is_less = margin_bytes.as_f64() <= of_bytes as f64 * error.unwrap_or(0.0);
     let less = if is_less { ", less than it may be off" } else { "" };
     format!("with {} to spare{less}", units::bytes(margin_bytes))

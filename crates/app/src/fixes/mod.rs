@@ -1,6 +1,7 @@
-//! *Fixes*: what changes to the program would have saved, in the window.
+//! The pane *Fixes*: the verdict with its lines of code, and a row for each change, the user's own among them.
 
 mod bar;
+mod own;
+mod own_controls;
 pub(crate) mod panel;
-mod predicting;
-mod results;
+mod rows;

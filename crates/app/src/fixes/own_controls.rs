@@ -1,71 +1,48 @@
 //! The settings to try.
 
-use super::simulating::WhatIfRequest;
-use crate::theme;
-use eframe::egui::{self, ComboBox, DragValue, TextEdit};
+use eframe::egui::{self, ComboBox, DragValue};
+use oomscope_remedies::Own;
 use oomscope_simulator::Settings;
-use oomscope_units as units;
 
 const MIB: u64 = 1 << 20;
 
-/// The user's choices, some still as they are written.
+/// The user's choices.
 pub(super) struct Controls {
     settings: Settings,
-    capacity: String,
-    /// Factor on the requests of stacks that repeat.
+    /// The size of the batch, as a multiple of the recorded one.
     batch: f64,
-    /// The useful settings are tried, too.
-    sweeps: bool,
 }
 
 impl Controls {
     /// Start with the recorded settings.
     pub(super) fn new(recorded: Settings) -> Self {
-        Self { settings: recorded, capacity: String::new(), batch: 1.0, sweeps: true }
+        Self { settings: recorded, batch: 1.0 }
     }
 
-    /// The request that these choices make; without the capacity while it cannot be read.
-    pub(super) fn request(&self) -> WhatIfRequest {
-        let capacity = units::parse_bytes(&self.capacity).and_then(|bytes| u64::try_from(bytes).ok());
-        WhatIfRequest {
-            settings: self.settings.clone(),
-            capacity_bytes: capacity.filter(|&bytes| 0 < bytes),
-            batch: self.batch,
-            sweeps: self.sweeps,
-        }
+    /// What these choices change.
+    pub(super) fn own(&self) -> Own {
+        Own { settings: self.settings.clone(), batch: self.batch }
     }
 
-    /// The controls. `limit_bytes` is the limit that holds without a capacity.
-    pub(super) fn ui(&mut self, ui: &mut egui::Ui, recorded: &Settings, limit_bytes: Option<u64>) {
+    /// The controls. Without `has_batch`, another batch would change nothing.
+    pub(super) fn ui(&mut self, ui: &mut egui::Ui, recorded: &Settings, has_batch: bool) {
         ui.horizontal_wrapped(|ui| {
             ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-            self.sweep_ui(ui);
             let hint = "expandable_segments: segments that grow page by page";
             ui.checkbox(&mut self.settings.expandable_segments, "Expandable segments").on_hover_text(hint);
             self.max_split_ui(ui);
             self.garbage_ui(ui);
             self.rounding_ui(ui);
-            self.capacity_ui(ui, limit_bytes);
-            let hint =
-                "What the requests of stacks that repeat are multiplied by: a guess at another batch size";
+            let hint = "The size of the batch, as a multiple of the recorded one";
             let batch = DragValue::new(&mut self.batch).range(0.05..=20.0).speed(0.01).prefix("batch × ");
-            ui.add(batch).on_hover_text(hint);
+            ui.add_enabled(has_batch, batch)
+                .on_hover_text(hint)
+                .on_disabled_hover_text("The recording shows nothing that depends on the batch");
             let is_changed = self.settings != *recorded || self.batch.to_bits() != 1f64.to_bits();
             if is_changed && ui.button("Reset").on_hover_text("As recorded").clicked() {
-                *self = Self { sweeps: self.sweeps, ..Self::new(recorded.clone()) };
+                *self = Self::new(recorded.clone());
             }
         });
-        if !self.capacity.is_empty() && units::parse_bytes(&self.capacity).is_none() {
-            ui.label(theme::muted(ui, "Expected a size such as 80GiB, 512MiB or 1024"));
-        }
-    }
-
-    fn sweep_ui(&mut self, ui: &mut egui::Ui) {
-        let hint = "Try all useful settings and look for the smallest change with which everything fits";
-        let button = egui::Button::new("Try useful settings").selected(self.sweeps);
-        if ui.add(button).on_hover_text(hint).clicked() {
-            self.sweeps = !self.sweeps;
-        }
     }
 
     fn max_split_ui(&mut self, ui: &mut egui::Ui) {
@@ -119,18 +96,5 @@ impl Controls {
         response
             .response
             .on_hover_text("roundup_power2_divisions: fewer different sizes, more waste in each");
-    }
-
-    fn capacity_ui(&mut self, ui: &mut egui::Ui, limit_bytes: Option<u64>) {
-        /// Width of the field, in points: room for `80.00 GiB`.
-        const WIDTH_PX: f32 = 84.0;
-        let label = ui.label(theme::muted(ui, "Capacity"));
-        let hint = limit_bytes.map_or_else(
-            || "80GiB".to_owned(),
-            |bytes| units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX)),
-        );
-        let field = TextEdit::singleline(&mut self.capacity).hint_text(hint).desired_width(WIDTH_PX);
-        let meaning = "What PyTorch may reserve in all; derived from a recorded OOM if not given";
-        ui.add(field).labelled_by(label.id).on_hover_text(meaning);
     }
 }

@@ -1,24 +1,24 @@
-//! The predictions: a row for each fix, and what to write for the chosen one.
+//! A row for each fix, and what to write for those that are unfolded.
 
 use super::bar::Bar;
 use crate::theme;
 use eframe::egui::{self, Align, Layout, RichText};
 use oomscope_remedies::{Attributed, Figures, Prediction, Predictions};
-use oomscope_report::{fit_words, price_text, remedy_basis, remedy_fits, without_effect_line, yes_or_no};
+use oomscope_report::{
+    Fix, NO_PRICE, fit_words, price_text, remedy_basis, remedy_fits, without_effect_line, yes_or_no,
+};
 use oomscope_units as units;
 
-/// Share of the width that bars have.
-const BAR_SHARE: f32 = 0.42;
-
-/// Room for the button of a row, and for the figures beside a bar, in points.
+/// Room for the button of a row, in points.
 const BUTTON_PX: f32 = 84.0;
-const FIGURE_PX: f32 = 70.0;
 
-/// The fixes that rows show, of which one may be chosen.
+/// The fixes that rows show.
 pub(super) struct Rows<'a> {
     pub(super) predictions: &'a Predictions,
-    /// The chosen one.
-    pub(super) shown: usize,
+    /// What the verdict advises: the row of that change is the first, and has its words and its code.
+    pub(super) advised: Option<&'a Fix>,
+    /// The one that is unfolded.
+    pub(super) shown: Option<usize>,
     /// Whether all have rows, not only the best few.
     pub(super) has_all: bool,
 }
@@ -27,8 +27,8 @@ pub(super) struct Rows<'a> {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Answer {
     /// The fix that was clicked.
-    pub(super) chosen: Option<usize>,
-    /// The fix under the pointer.
+    pub(super) clicked: Option<usize>,
+    /// The fix under the pointer, or that has the keyboard.
     pub(super) pointed: Option<usize>,
 }
 
@@ -37,16 +37,16 @@ impl Rows<'_> {
     pub(super) fn ui(&self, ui: &mut egui::Ui) -> Answer {
         let Predictions { baseline, remedies, fits, .. } = self.predictions;
         let mut answer = Answer::default();
-        let name = if self.predictions.projected.is_ok() { "As it is" } else { "As recorded" };
-        ui.label(theme::small(name));
-        ui.horizontal(|ui| self.outcome_ui(ui, *baseline, *fits, &yes_or_no(*fits)));
+        let name = if self.predictions.projected.is_ok() { "as it is" } else { "as recorded" };
+        outcome_words_ui(ui, self.predictions, *baseline, &yes_or_no(*fits), name);
         for at in self.order() {
             let Some(remedy) = remedies.get(at) else { continue };
             let row = ui.scope(|ui| self.row_ui(ui, at, remedy));
-            if row.inner {
-                answer.chosen = Some(at);
+            let (is_clicked, has_focus) = row.inner;
+            if is_clicked {
+                answer.clicked = Some(at);
             }
-            if ui.rect_contains_pointer(row.response.rect) {
+            if has_focus || ui.rect_contains_pointer(row.response.rect) {
                 answer.pointed = Some(at);
             }
         }
@@ -56,72 +56,92 @@ impl Rows<'_> {
         answer
     }
 
-    /// The best few, then the others that are shown.
+    /// What is advised, the best few, then the others that are shown.
     fn order(&self) -> Vec<usize> {
-        let mut order = self.predictions.best.clone();
-        let others = (0..self.predictions.remedies.len()).filter(|at| self.has_all || *at == self.shown);
-        let others: Vec<usize> = others.filter(|at| !order.contains(at)).collect();
-        order.extend(others);
+        let Predictions { remedies, best, .. } = self.predictions;
+        let mut order: Vec<usize> =
+            remedies.iter().position(|remedy| self.advice(remedy).is_some()).into_iter().collect();
+        let others = (0..remedies.len()).filter(|at| self.has_all || Some(*at) == self.shown);
+        for at in best.iter().copied().chain(others) {
+            if !order.contains(&at) {
+                order.push(at);
+            }
+        }
         order
     }
 
-    /// A fix: its name in words and its code, and below that its outcome to scale and its price. True when its name was clicked.
-    fn row_ui(&self, ui: &mut egui::Ui, at: usize, remedy: &Prediction) -> bool {
-        ui.separator();
-        let mut is_clicked = false;
-        ui.horizontal(|ui| {
-            let name_px = ui.available_width() - BUTTON_PX;
-            ui.scope(|ui| {
-                ui.set_max_width(name_px);
-                let title = theme::small(units::capitalised(&remedy.title));
-                let name = egui::Button::selectable(at == self.shown, title).truncate();
-                let hint = format!("{}\n{}\nClick to show its code and its curve", remedy.title, remedy.id);
-                is_clicked = ui.add(name).on_hover_text(hint).clicked();
-            });
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let copy = ui.button(theme::small("Copy code")).on_hover_text(&remedy.code);
-                if copy.clicked() {
-                    ui.copy_text(remedy.code.clone());
-                }
-            });
-        });
-        ui.horizontal(|ui| {
-            self.outcome_ui(ui, remedy.figures, remedy.fits, &remedy_fits(remedy));
-            let price = price_text(&remedy.price);
-            let price = if price.is_empty() { "no more work in a step".to_owned() } else { price };
-            let words = theme::muted(ui, format!("{price} · {}", basis(remedy))).size(12.0);
-            ui.add(egui::Label::new(words).truncate());
-        });
-        is_clicked
+    /// The advice that is this very change.
+    fn advice(&self, remedy: &Prediction) -> Option<&Fix> {
+        self.advised.filter(|fix| fix.simulated.as_ref().is_some_and(|own| own.id == remedy.id))
     }
 
-    /// What is reserved, to scale and in figures, and whether that is enough.
-    fn outcome_ui(&self, ui: &mut egui::Ui, figures: Figures, fits: Option<bool>, words: &str) {
-        let Predictions { baseline, remedies, capacity, until, .. } = self.predictions;
-        let most = remedies.iter().map(|remedy| remedy.figures.peak_reserved).max().unwrap_or(0);
-        let scale = most.max(baseline.peak_reserved).max(capacity.unwrap_or(0));
-        let (predicted, recorded) = (figures.peak_reserved, baseline.peak_reserved);
-        let bar = Bar { predicted, recorded, capacity: *capacity, scale, fits };
-        bar.ui(ui, ui.available_width() * BAR_SHARE);
-        let figure = |ui: &mut egui::Ui, text: RichText| {
-            let size = egui::vec2(FIGURE_PX, ui.spacing().interact_size.y);
-            let place = Layout::left_to_right(Align::Center);
-            ui.allocate_ui_with_layout(size, place, |ui| {
-                ui.set_width(FIGURE_PX);
-                ui.label(text)
-            })
-            .inner
-        };
-        let bytes = i64::try_from(predicted).unwrap_or(i64::MAX);
-        figure(ui, units::bytes(bytes).into()).on_hover_text(units::bytes_exact(bytes));
-        let palette = theme::palette(ui);
-        // What fits for some iterations only does not fit.
-        let is_enough = words.is_empty() || words == yes_or_no(Some(true));
-        let color = if is_enough { palette.text } else { palette.oom };
-        let head = fit_words(*until).column;
-        let said = if words.is_empty() { String::new() } else { format!("{head}: {words}") };
-        figure(ui, RichText::new(said).color(theme::color(color)));
+    /// A fix: its name in words and its code, and below that its outcome to scale and its price. Whether its name was clicked, and
+    /// whether it has the keyboard.
+    fn row_ui(&self, ui: &mut egui::Ui, at: usize, remedy: &Prediction) -> (bool, bool) {
+        ui.separator();
+        let is_shown = Some(at) == self.shown;
+        let advice = self.advice(remedy);
+        let title = units::capitalised(&remedy.title);
+        let code = advice.and_then(|fix| fix.code.as_ref()).unwrap_or(&remedy.code);
+        let name = ui.horizontal(|ui| {
+            let name_px = ui.available_width() - BUTTON_PX;
+            let name = ui.scope(|ui| {
+                ui.set_max_width(name_px);
+                let name = egui::Button::selectable(is_shown, theme::small(title)).wrap();
+                ui.add(name).on_hover_text("Show its curve, its code and what it costs")
+            });
+            ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
+                let copy = ui.button(theme::small("Copy code")).on_hover_text(code);
+                if copy.clicked() {
+                    ui.copy_text(code.clone());
+                }
+            });
+            name.inner
+        });
+        let price = price_text(&remedy.price);
+        let price = if price == NO_PRICE { "no more work in a step".to_owned() } else { price };
+        let words = format!("{price} · {}", basis(remedy));
+        outcome_ui(ui, self.predictions, remedy.figures, remedy.fits, &remedy_fits(remedy), &words);
+        if is_shown {
+            remedy_ui(ui, remedy, advice.map(|fix| fix.text.as_str()), code);
+        }
+        (name.inner.clicked(), name.inner.has_focus())
     }
+}
+
+/// What is reserved, to scale and in figures, and whether that is enough, before other words.
+pub(super) fn outcome_ui(
+    ui: &mut egui::Ui,
+    predictions: &Predictions,
+    figures: Figures,
+    fits: Option<bool>,
+    fit: &str,
+    words: &str,
+) {
+    let Predictions { baseline, remedies, capacity, .. } = predictions;
+    let most = remedies.iter().map(|remedy| remedy.figures.peak_reserved).max().unwrap_or(0);
+    let scale = most.max(baseline.peak_reserved).max(capacity.unwrap_or(0));
+    let (predicted, recorded) = (figures.peak_reserved, baseline.peak_reserved);
+    let bar = Bar { predicted, recorded, capacity: *capacity, scale, fits };
+    bar.ui(ui, ui.available_width());
+    outcome_words_ui(ui, predictions, figures, fit, words);
+}
+
+/// The same without the bar.
+fn outcome_words_ui(ui: &mut egui::Ui, predictions: &Predictions, figures: Figures, fit: &str, words: &str) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let bytes = i64::try_from(figures.peak_reserved).unwrap_or(i64::MAX);
+        ui.label(theme::small(units::bytes(bytes))).on_hover_text(units::bytes_exact(bytes));
+        if !fit.is_empty() {
+            let palette = theme::palette(ui);
+            // What fits for some iterations only does not fit.
+            let color = if fit == yes_or_no(Some(true)) { palette.text } else { palette.oom };
+            let head = fit_words(predictions.until).column;
+            ui.label(theme::small(format!("{head}: {fit}")).color(theme::color(color)));
+        }
+        ui.label(theme::muted(ui, words).size(12.0));
+    });
 }
 
 /// How sure it is, short: what rests on inferred purposes is marked as everywhere else.
@@ -135,21 +155,23 @@ fn basis(remedy: &Prediction) -> String {
     }
 }
 
-/// What to write, what it costs, and what else to know.
-pub(super) fn remedy_ui(ui: &mut egui::Ui, remedy: &Prediction) {
+/// Why it applies, what to write, what it costs, and what else to know.
+fn remedy_ui(ui: &mut egui::Ui, remedy: &Prediction, advice: Option<&str>, code: &str) {
     let wrapped = |ui: &mut egui::Ui, text: RichText| {
         ui.add(egui::Label::new(text).wrap());
     };
-    wrapped(ui, RichText::new(&remedy.title).strong());
-    ui.add_space(4.0);
-    wrapped(ui, RichText::new(&remedy.code).monospace().size(12.0));
-    if ui.small_button("Copy").on_hover_text("Copy the code").clicked() {
-        ui.copy_text(remedy.code.clone());
+    if let Some(advice) = advice {
+        wrapped(ui, RichText::new(advice));
     }
-    ui.add_space(4.0);
+    theme::well_frame(ui).inner_margin(egui::Margin::symmetric(8, 5)).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        wrapped(ui, RichText::new(code).monospace().size(12.0));
+    });
     for precondition in &remedy.preconditions {
-        wrapped(ui, RichText::new(format!("It applies because {}", precondition.text())));
+        wrapped(ui, theme::muted(ui, format!("It applies because {}", precondition.text())));
     }
-    wrapped(ui, RichText::new(format!("Costs {}", remedy.cost)));
-    wrapped(ui, theme::muted(ui, &remedy.note));
+    wrapped(ui, theme::muted(ui, format!("Costs {}", remedy.cost)));
+    if !remedy.note.is_empty() {
+        wrapped(ui, theme::muted(ui, &remedy.note));
+    }
 }

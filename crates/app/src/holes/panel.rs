@@ -1,12 +1,13 @@
 //! The pane *Holes*: free memory in holes, the largest hole and fragmentation over time, or the totals.
 
+use super::plot;
 use super::sampling::{HolesTask, moments};
 use crate::device::{Pane, PaneCtx, Standpoint};
 use crate::timeline::panel::{BOTTOM_PX, LEFT_PX};
 use crate::timeline::{brush, input};
 use crate::work::background::Background;
 use crate::work::memo::Memo;
-use crate::{accessible, plot, theme};
+use crate::{accessible, theme};
 use eframe::egui::{self, Rect};
 use egui_plot::{Line, LineStyle, PlotPoint, PlotPoints};
 use oomscope_analysis::HolesAt;

@@ -125,13 +125,13 @@ impl Layout {
         }
     }
 
-    /// Bring the panes to the front that a file opens with: first the report, and the view for its verdict as soon as that is
+    /// Bring the panes to the front that a file opens with: first the fixes, and the view for its verdict as soon as that is
     /// known, unless the user has chosen another meanwhile.
     fn open(&mut self, device: &mut OpenDevice) {
         if device.opening == Opening::New {
             // A link may lead to a selection.
             if !device.at.selection().has_details() {
-                self.show(PaneId::Report);
+                self.show(PaneId::Fixes);
             }
             device.opening = Opening::Waits(self.in_front());
         }
@@ -143,7 +143,7 @@ impl Layout {
             self.show(view);
             self.opened_with = Some(view);
             // The user may have put both into one place.
-            in_front.iter().filter(|pane| **pane == PaneId::Report).for_each(|pane| self.show(*pane));
+            in_front.iter().filter(|pane| **pane == PaneId::Fixes).for_each(|pane| self.show(*pane));
         }
         device.opening = Opening::Done;
     }

@@ -15,8 +15,8 @@ pub(crate) use open_device::OpenDevice;
 
 use crate::device::{Pane, PaneId};
 use crate::{
-    compare, details, holes, legend, notes, range, remedies, report_view, segment_map, segment_timeline,
-    stacks, tables, timeline, what_if,
+    compare, details, fixes, holes, legend, notes, range, report_view, segment_map, segment_timeline, stacks,
+    tables, timeline,
 };
 
 /// The place of a pane until the user drags it elsewhere.
@@ -102,6 +102,7 @@ macro_rules! panes {
 panes! {
     Timeline timeline: timeline::state::State, "Timeline", Home::Center, needs_history: true;
     Legend legend: legend::state::State, "At the cursor", Home::RightTop, needs_history: false;
+    Fixes fixes: fixes::panel::State, "Fixes", Home::Right, needs_history: false;
     Report report: report_view::panel::State, "Report", Home::Right, needs_history: false;
     Details details: details::state::State, "Details", Home::Right, needs_history: false;
     Segments segments: segment_map::state::State, "Map", Home::Tray(Room::Picture), needs_history: false;
@@ -109,8 +110,6 @@ panes! {
     Iterations iterations: tables::iterations::State, "Iterations", Home::Tray(Room::Table), needs_history: true;
     Allocations allocations: tables::allocations::State, "Allocations", Home::Tray(Room::Table), needs_history: false;
     Compare compare: compare::panel::State, "Compare", Home::Tray(Room::Table), needs_history: false;
-    Remedies remedies: remedies::panel::State, "Fixes", Home::More(Room::Table), needs_history: false;
-    WhatIf what_if: what_if::panel::State, "What if", Home::More(Room::Table), needs_history: true;
     SegmentTimeline segment_timeline: segment_timeline::state::State, "Segment timeline", Home::More(Room::Picture), needs_history: true;
     Events events: tables::events::State, "Events", Home::More(Room::Table), needs_history: true;
     Holes holes: holes::panel::State, "Holes", Home::More(Room::Picture), needs_history: true;

@@ -104,7 +104,8 @@ impl OpenDevice {
             self.title.clone()
         };
         let (recording, attribution) = (self.recording.clone(), self.derived.attribution_cell());
-        Other { title, recording, attribution, cursor: self.at.cursor, range: self.at.range() }
+        let sites = self.derived.stack_labels().cloned();
+        Other { title, recording, sites, attribution, cursor: self.at.cursor, range: self.at.range() }
     }
 
     /// The context that panes are given, and their states.

@@ -1,4 +1,4 @@
-//! What a file opens with: the report, and the view that its verdict calls for.
+//! What a file opens with: the fixes, and the view that its verdict calls for.
 
 use crate::device::PaneId;
 use oomscope_diagnosis::FindingId;

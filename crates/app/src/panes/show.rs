@@ -6,7 +6,7 @@ use crate::device::PaneId;
 use crate::theme;
 use eframe::egui::{self, Response, Ui, WidgetText};
 use egui_tiles::{
-    Behavior, EditAction, SimplificationOptions, TabState, Tabs, Tile, TileId, Tiles, UiResponse,
+    Behavior, Container, EditAction, SimplificationOptions, TabState, Tabs, Tile, TileId, Tiles, UiResponse,
 };
 use std::time::SystemTime;
 
@@ -82,6 +82,11 @@ impl Behavior<PaneId> for Show<'_, '_> {
 
     fn on_tab_button(&mut self, tiles: &mut Tiles<PaneId>, tile_id: TileId, tab: Response) -> Response {
         let Some(Tile::Pane(pane)) = tiles.get(tile_id) else { return tab };
+        let around = tiles.parent_of(tile_id).and_then(|parent| tiles.get(parent));
+        let is_active =
+            matches!(around, Some(Tile::Container(Container::Tabs(tabs))) if tabs.active == Some(tile_id));
+        let name = definition(*pane).map_or("", |definition| definition.name);
+        tab.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, true, is_active, name));
         match key_of(*pane) {
             // Whoever wants to see a view of the tray makes room for it.
             Some(_) if self.is_tray_closed && tab.clicked() => {

@@ -9,7 +9,7 @@ use oomscope_diagnosis::{Finding, Severity};
 use oomscope_draw::Rgb;
 use oomscope_model::{StackId, Timeline};
 use oomscope_remedies::Predictions;
-use oomscope_report::{Fix, RemedyText, kind_text};
+use oomscope_report::{Fix, kind_text};
 use oomscope_units as units;
 
 /// Width of the coloured left edge, in points.
@@ -37,7 +37,6 @@ impl Card<'_> {
         &self,
         ui: &mut egui::Ui,
         fix: Option<&Fix>,
-        remedies: &[RemedyText],
         is_in_header: bool,
     ) -> Option<Target> {
         let mut target = None;
@@ -55,11 +54,8 @@ impl Card<'_> {
             let others = self.finding.advice.get(usize::from(is_advised)..).unwrap_or_default();
             if let Some(fix) = fix {
                 parts::fix_ui(ui, fix);
+                parts::simulated_ui(ui, fix, &mut target);
             }
-            let all = || remedies.iter().collect();
-            let besides = fix.map_or_else(all, |fix| fix.others(remedies));
-            let own = fix.and_then(|fix| fix.simulated.as_ref());
-            parts::remedies_ui(ui, &besides, own, &mut target);
             ui.add_space(4.0);
             parts::fold_ui(ui, egui::RichText::new("Evidence"), |ui| {
                 self.finding.explanation.iter().for_each(|sentence| parts::text_ui(ui, sentence.text()));
@@ -69,6 +65,22 @@ impl Card<'_> {
                 }
                 self.evidence_ui(ui, &mut target);
             });
+        });
+        target
+    }
+
+    /// The verdict in short: why, the first lines, and what it advises, unless that was simulated.
+    pub(super) fn short_ui(&self, ui: &mut egui::Ui, fix: Option<&Fix>) -> Option<Target> {
+        let mut target = None;
+        self.edge_ui(ui, |ui| {
+            if let Some(why) = &self.finding.why {
+                parts::text_ui(ui, why.text());
+            }
+            parts::first_sites_ui(ui, self.finding, self.site_stacks, &mut target);
+            self.outline_ui(ui, &mut target);
+            if let Some(fix) = fix.filter(|fix| fix.is_advice && fix.simulated.is_none()) {
+                parts::fix_ui(ui, fix);
+            }
         });
         target
     }

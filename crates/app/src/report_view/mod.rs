@@ -4,3 +4,5 @@ mod card;
 pub(crate) mod panel;
 mod parts;
 pub(crate) mod target;
+
+pub(crate) use parts::fold_ui;

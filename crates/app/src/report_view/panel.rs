@@ -8,11 +8,12 @@ use crate::theme;
 use eframe::egui;
 use oomscope_analysis::At;
 use oomscope_diagnosis::{Finding, Severity};
-use oomscope_model::{Moment, Recording};
+use oomscope_model::{Moment, Recording, StackId};
 use oomscope_remedies::Predictions;
 use oomscope_report::notes::Note;
-use oomscope_report::{Document, ReportInput, report_markdown};
+use oomscope_report::{Document, Fix, ReportInput, report_markdown};
 use oomscope_units as units;
+use std::sync::Arc;
 
 /// Lines, stacks and allocations that each finding of a copied report lists: as many as those of
 /// `oomscope report`.
@@ -115,34 +116,54 @@ fn markdown(
     }))
 }
 
+/// The verdict on the whole recording in short; returns the pane that a click leads to.
+pub(crate) fn verdict_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) -> Option<PaneId> {
+    let report = match ctx.derived.report() {
+        None => {
+            ui.label(theme::muted(ui, "Looking for causes…"));
+            return None;
+        }
+        Some(Err(error)) => {
+            ui.add(egui::Label::new(error).wrap());
+            return None;
+        }
+        Some(Ok(report)) => Arc::clone(report),
+    };
+    let (finding, stacks) = report.diagnosis.findings.iter().zip(&report.site_stacks).next()?;
+    let fix = fix_of(ctx, &report);
+    let target = card(ctx, finding, stacks).short_ui(ui, fix.as_deref())?;
+    follow(ctx.at, target, finding, report.diagnosis.at.moment)
+}
+
+fn card<'a>(ctx: &'a PaneCtx<'_>, finding: &'a Finding, site_stacks: &'a [Option<StackId>]) -> Card<'a> {
+    let predictions = ctx.derived.predictions().map(AsRef::as_ref);
+    Card { finding, site_stacks, timeline: ctx.recording, outlined: ctx.at.outlined(), predictions }
+}
+
+/// What to change. Where nothing is wrong, no change is an answer to the verdict.
+fn fix_of(ctx: &PaneCtx<'_>, report: &DeviceReport) -> Option<Arc<Fix>> {
+    let wrong = report.diagnosis.verdict().filter(|verdict| verdict.severity != Severity::Info)?;
+    ctx.derived.fix(wrong.id, wrong.advice.first())
+}
+
 /// The verdict as a card, and below it the other findings, folded.
 fn findings_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: &DeviceReport) -> Option<PaneId> {
     let findings = &report.diagnosis.findings;
     debug_assert_eq!(findings.len(), report.site_stacks.len());
-    let remedies =
-        report.diagnosis.verdict().map(|verdict| ctx.derived.quoted(verdict.id)).unwrap_or_default();
-    // Where nothing is wrong, remedies are no answer to the verdict.
-    let wrong = report.diagnosis.verdict().filter(|verdict| verdict.severity != Severity::Info);
-    let fix = wrong.and_then(|verdict| ctx.derived.fix(verdict.id, verdict.advice.first()));
+    let fix = fix_of(ctx, report);
     let is_in_header = ctx.at.report_at.is_none();
     let mut target = None;
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.set_max_width((ui.available_width() - SCROLL_BAR_PX).min(MAX_TEXT_PX));
         let others = findings.len().saturating_sub(1);
         for (number, (finding, stacks)) in findings.iter().zip(&report.site_stacks).enumerate() {
-            let card = Card {
-                finding,
-                site_stacks: stacks,
-                timeline: ctx.recording,
-                outlined: ctx.at.outlined(),
-                predictions: ctx.derived.predictions().map(AsRef::as_ref),
-            };
+            let card = card(ctx, finding, stacks);
             if number == 1 {
                 ui.add_space(2.0);
                 ui.label(theme::muted(ui, others_text(others, report.diagnosis.at.moment)));
             }
             let clicked = ui.push_id(number, |ui| match number {
-                0 => card.verdict_ui(ui, fix.as_deref(), &remedies, is_in_header),
+                0 => card.verdict_ui(ui, fix.as_deref(), is_in_header),
                 _ => card.folded_ui(ui),
             });
             target = clicked.inner.map(|clicked| (clicked, finding)).or(target);

@@ -10,7 +10,7 @@ use oomscope_analysis::SiteFrame;
 use oomscope_diagnosis::{Advice, Finding, Number, Site, Value};
 use oomscope_model::{EventIx, StackId, Timeline};
 use oomscope_remedies::Predictions;
-use oomscope_report::{Fix, RemedyText, simulated_heading, simulated_text};
+use oomscope_report::{Fix, simulated_text};
 use oomscope_units as units;
 
 /// Rows of each kind that a card lists, so that several cards fit on a screen.
@@ -26,7 +26,7 @@ const MIN_ROLE_PX: f32 = 70.0;
 const FIGURE_PX: f32 = 76.0;
 
 /// Something that unfolds below its title, which takes the lines that it needs.
-pub(super) fn fold_ui(ui: &mut egui::Ui, title: egui::RichText, body: impl FnOnce(&mut egui::Ui)) {
+pub(crate) fn fold_ui(ui: &mut egui::Ui, title: egui::RichText, body: impl FnOnce(&mut egui::Ui)) {
     let id = ui.make_persistent_id("fold");
     let mut state = CollapsingState::load_with_default_open(ui.ctx(), id, false);
     let header = ui.horizontal_top(|ui| {
@@ -51,6 +51,21 @@ pub(super) fn text_ui(ui: &mut egui::Ui, text: &str) {
 fn part_ui(ui: &mut egui::Ui, name: &str) {
     ui.add_space(6.0);
     ui.label(theme::strong(name, 12.0));
+}
+
+/// The first two lines of code, without a heading.
+pub(super) fn first_sites_ui(
+    ui: &mut egui::Ui,
+    finding: &Finding,
+    site_stacks: &[Option<StackId>],
+    target: &mut Option<Target>,
+) {
+    for (at, site) in finding.evidence.sites.iter().take(2).enumerate() {
+        let stack = site_stacks.get(at).copied().flatten();
+        if site_ui(ui, site, stack) {
+            *target = Some(stack.map_or(Target::Moment, Target::Stack));
+        }
+    }
 }
 
 /// Lines of code, each with its bytes and what they are to it.
@@ -131,48 +146,24 @@ pub(super) fn advice_ui(ui: &mut egui::Ui, name: &str, all: &[Advice]) {
     }
 }
 
-/// What to change, with what this very change was simulated to give.
+/// What to change.
 pub(super) fn fix_ui(ui: &mut egui::Ui, fix: &Fix) {
     part_ui(ui, "What to do");
     text_ui(ui, &fix.text);
     if let Some(code) = &fix.code {
         code_ui(ui, code);
     }
-    if let Some(remedy) = fix.simulated.as_ref().filter(|_| fix.is_advice) {
-        text_ui(ui, &format!("Simulated: {}", remedy.text));
-    }
 }
 
-/// The remedies that a report quotes besides its fix, and the way to all of them. `own` is the simulation of the fix.
-pub(super) fn remedies_ui(
-    ui: &mut egui::Ui,
-    remedies: &[&RemedyText],
-    own: Option<&RemedyText>,
-    target: &mut Option<Target>,
-) {
-    if !remedies.is_empty() {
-        part_ui(ui, simulated_heading(remedies));
+/// What this very change was simulated to give, and the way to all others.
+pub(super) fn simulated_ui(ui: &mut egui::Ui, fix: &Fix, target: &mut Option<Target>) {
+    let Some(remedy) = &fix.simulated else { return };
+    if fix.is_advice {
+        text_ui(ui, &format!("Simulated: {}", remedy.text));
     }
-    for remedy in remedies {
-        text_ui(ui, &remedy.text);
-        if !remedy.code.is_empty() {
-            code_ui(ui, &remedy.code);
-        }
+    if ui.link("all fixes").on_hover_text("Show every fix with its figures").clicked() {
+        *target = Some(Target::Pane(PaneId::Fixes));
     }
-    let mut all = remedies.iter().copied().chain(own).peekable();
-    if all.peek().is_none() {
-        return;
-    }
-    ui.horizontal(|ui| {
-        if ui.link("all fixes").on_hover_text("Show every fix with its figures").clicked() {
-            *target = Some(Target::Pane(PaneId::Remedies));
-        }
-        if all.any(|remedy| remedy.is_setting)
-            && ui.link("show in What if").on_hover_text("Compare the allocator's settings").clicked()
-        {
-            *target = Some(Target::Pane(PaneId::WhatIf));
-        }
-    });
 }
 
 /// Lines of code in a well, with a button that copies them.

@@ -67,7 +67,7 @@ fn differing(a: &Pixels, b: &Pixels, area: Rect) -> usize {
 }
 
 /// Every stop of a window with a device, in front of a pane.
-const PANES: [PaneId; 12] = [
+const PANES: [PaneId; 11] = [
     PaneId::Details,
     PaneId::Segments,
     PaneId::SegmentTimeline,
@@ -78,8 +78,7 @@ const PANES: [PaneId; 12] = [
     PaneId::Iterations,
     PaneId::Modules,
     PaneId::Report,
-    PaneId::WhatIf,
-    PaneId::Remedies,
+    PaneId::Fixes,
 ];
 
 #[test]

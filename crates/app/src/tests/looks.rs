@@ -62,10 +62,9 @@ fn faults(texts: &[Text]) -> Vec<String> {
     faults
 }
 
-const PANES: [PaneId; 14] = [
+const PANES: [PaneId; 13] = [
     PaneId::Report,
-    PaneId::WhatIf,
-    PaneId::Remedies,
+    PaneId::Fixes,
     PaneId::Segments,
     PaneId::SegmentTimeline,
     PaneId::Stacks,

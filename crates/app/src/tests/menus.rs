@@ -75,7 +75,7 @@ fn a_pane_comes_forward_with_the_block() {
     let mut harness = harness();
     let _folder = open(&mut harness, &snapshot_pickle());
     for (entry, shown) in
-        [("Allocations", "At the cursor"), ("Events", "Only matching"), ("Details", "0x40000000")]
+        [("Allocations", "At the cursor"), ("Events", "Only matching"), ("Details", "8.00 MiB allocation")]
     {
         device(&mut harness).at.select(Selection::None);
         harness.run_steps(2);

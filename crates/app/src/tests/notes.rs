@@ -88,6 +88,8 @@ fn a_flag_on_the_timeline_leads_to_its_note() {
     harness.run_steps(3);
     assert_eq!(device(&mut harness).at.cursor, Moment(3));
     // Copies of the report have it.
+    device(&mut harness).wanted_pane = Some(PaneId::Report);
+    harness.run_steps(4);
     harness.get_by_label("Copy as Markdown").click();
     harness.run_steps(1);
     assert!(copied(&mut harness).contains("### Notes\n\n- here (event 2)\n"));

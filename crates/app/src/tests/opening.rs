@@ -1,4 +1,4 @@
-//! What a file opens with: the report, and the view that its verdict calls for, whatever was open last.
+//! What a file opens with: the fixes, and the view that its verdict calls for, whatever was open last.
 
 use super::*;
 use crate::device::PaneId;
@@ -16,8 +16,8 @@ fn has(harness: &Harness<'static, App>, role: Role, name: &str) -> bool {
     harness.query_all_by_role_and_label(role, name).next().is_some()
 }
 
-fn has_report(harness: &Harness<'static, App>) -> bool {
-    has(harness, Role::Button, "Copy as Markdown")
+fn has_fixes(harness: &Harness<'static, App>) -> bool {
+    has(harness, Role::TextInput, "Capacity")
 }
 
 /// Samples with the id of their verdict, and what the view has that it calls for.
@@ -28,20 +28,20 @@ const VERDICTS: [(&str, FindingId, Role, &str); 3] = [
 ];
 
 #[test]
-fn a_file_opens_with_the_report_and_the_view_of_its_verdict() {
+fn a_file_opens_with_the_fixes_and_the_view_of_its_verdict() {
     let mut harness = harness();
     for (name, verdict, role, view) in VERDICTS {
         open_path(&mut harness, sample(name));
         assert_eq!(device(&mut harness).derived.verdict().map(|found| found.id), Some(verdict), "{name}");
-        assert!(has_report(&harness) && has(&harness, role, view), "{name} does not show {view}");
+        assert!(has_fixes(&harness) && has(&harness, role, view), "{name} does not show {view}");
         show(&mut harness, PaneId::Events);
         show(&mut harness, PaneId::Details);
-        assert!(!has_report(&harness) && !has(&harness, role, view));
+        assert!(!has_fixes(&harness) && !has(&harness, role, view));
     }
     // What is open already is not opened by going there.
     harness.key_press_modifiers(Modifiers::CTRL, Key::Tab);
     harness.run_steps(4);
-    assert!(!has_report(&harness) && has(&harness, Role::Table, "events"));
+    assert!(!has_fixes(&harness) && has(&harness, Role::Table, "events"));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn panes_of_an_earlier_window_keep_their_places_but_not_the_front() {
     let mut harness = harness();
     harness.state_mut().layout = layout.or_default();
     open_path(&mut harness, sample("frag_oom.pickle"));
-    assert!(has_report(&harness) && has(&harness, Role::Canvas, "Segment map"));
+    assert!(has_fixes(&harness) && has(&harness, Role::Canvas, "Segment map"));
     assert!(!has(&harness, Role::Table, "events"));
     assert_eq!(place(&harness), lines, "the user's own arrangement");
 }
@@ -85,7 +85,11 @@ fn no_file_finds_a_pane_scrolled_or_unfolded_as_another_left_it() {
         .build_eframe(|cc| App::new(&cc.egui_ctx, WorkMode::Blocking));
     let _folder = open(&mut harness, &std::fs::read(sample("frag_oom.pickle")).expect("a sample"));
     let first = |harness: &Harness<'static, App>| {
-        harness.get_all_by_label("Lines of code").next().expect("a heading of the report").rect()
+        harness
+            .get_all_by_label_contains("blocks in all views")
+            .next()
+            .expect("a button of the verdict")
+            .rect()
     };
     let top = |harness: &Harness<'static, App>| first(harness).top();
     let unfolded = |harness: &Harness<'static, App>| harness.query_all_by_label_contains("Fold ").count();
@@ -131,7 +135,7 @@ fn a_link_to_another_device_opens_the_file_there() {
             document.is_some_and(|document| document.open_file().is_some())
         }));
         assert_eq!(device(&mut harness).recording.device.0, device_shown);
-        assert!(has_report(&harness), "device {device_shown}");
+        assert!(has_fixes(&harness), "device {device_shown}");
         device(&mut harness).at.select(Selection::None);
         show(&mut harness, PaneId::Details);
     }

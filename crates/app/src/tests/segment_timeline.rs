@@ -232,7 +232,7 @@ fn a_recording_without_history_shows_its_segments_large_and_nothing_over_time() 
     harness.run_steps(4);
     let map = harness.get_by_role_and_label(Role::Canvas, "Segment map").rect();
     assert!(400.0 < map.height(), "{map:?}");
-    for pane in ["Segment timeline", "Events", "Iterations", "What if"] {
+    for pane in ["Segment timeline", "Events", "Iterations", "Holes"] {
         assert!(harness.query_by_label(pane).is_none(), "{pane}");
     }
     assert!(harness.query_by_role_and_label(Role::Canvas, "Allocation timeline").is_none());

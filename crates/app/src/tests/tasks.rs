@@ -48,9 +48,9 @@ const TASKS: [Task; 7] = [
     },
     Task {
         sample: FRAGMENTED,
-        clicks: &["show in What if"],
+        clicks: &["show all fixes"],
         below: &[],
-        answer: &["expandable_segments:True"],
+        answer: &["Set expandable_segments to True"],
     },
     Task {
         sample: "two_devices_oom.pickle",
