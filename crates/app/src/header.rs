@@ -4,11 +4,12 @@ use crate::accessible;
 use crate::device::PaneId;
 use crate::device::diagnosing::Verdict;
 use crate::device::{Derived, Selection, Standpoint};
+use crate::right_side::RightSide;
 use crate::theme;
-use eframe::egui::{self, Align, Label, Layout, Sense, vec2};
+use eframe::egui::{self, Label, Sense};
 use oomscope_diagnosis::Severity;
 use oomscope_model::Recording;
-use oomscope_report::Fix;
+use oomscope_report::{Fix, RemedyText};
 
 /// Width of the coloured left edge, in points.
 const EDGE_PX: f32 = 4.0;
@@ -56,28 +57,18 @@ fn answer_ui(
     verdict: Option<&Verdict>,
     at: &mut Standpoint,
 ) -> Option<PaneId> {
-    let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
-    let place = Layout::right_to_left(Align::Center);
-    let row = ui.allocate_ui_with_layout(size, place, |ui| {
-        ui.set_min_size(size);
-        ui.spacing_mut().item_spacing.x = 6.0;
-        let Some(verdict) = verdict else {
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.label(theme::muted(ui, "Looking for causes…"));
-            });
-            return None;
-        };
-        let remedies = derived.quoted(verdict.id);
-        let fix = verdict.answer.as_ref().and_then(|_| derived.fix(verdict.id, verdict.advice.as_ref()));
-        let own = fix.as_ref().and_then(|fix| fix.simulated.as_ref());
-        let mut wanted = None;
-        // What must be in sight comes from the right; the words of the change take the rest.
-        if verdict.answer.is_some() && copy_ui(ui) {
-            ui.copy_text(copied(verdict, fix.as_deref()));
-        }
-        if own.or(remedies.first()).is_some() {
-            wanted = fixes_ui(ui);
-        }
+    ui.spacing_mut().item_spacing.x = 6.0;
+    let right = RightSide::of(ui, "header", ui.spacing().interact_size.y);
+    let Some(verdict) = verdict else {
+        right.left_ui(ui, |ui| ui.label(theme::muted(ui, "Looking for causes…")));
+        return None;
+    };
+    let remedies = derived.quoted(verdict.id);
+    let fix = verdict.answer.as_ref().and_then(|_| derived.fix(verdict.id, verdict.advice.as_ref()));
+    let own = fix.as_ref().and_then(|fix| fix.simulated.as_ref());
+    let mut wanted = right.left_ui(ui, |ui| change_ui(ui, verdict, fix.as_deref(), remedies.first(), at));
+    // What must be in sight; the words of the change take the rest.
+    right.ui(ui, |ui| {
         let outcome = match (own, verdict.answer.is_some()) {
             (Some(own), _) => Some(format!("simulated: {}", own.outcome)),
             (None, true) => None,
@@ -86,32 +77,45 @@ fn answer_ui(
         if let Some(outcome) = outcome {
             ui.label(outcome);
         }
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            let culprit = verdict.answer.as_ref().and_then(|answer| answer.culprit.as_deref());
-            if let Some(culprit) = culprit
-                && ui.link(culprit).on_hover_text("Show the memory of this line").clicked()
-            {
-                match verdict.stack {
-                    Some(stack) => at.show_at(verdict.moment, Selection::Stack(stack)),
-                    None => wanted = Some(PaneId::Report),
-                }
-            }
-            let shown = match (&fix, verdict.answer.is_some()) {
-                (Some(fix), _) => Some(("fix:", &fix.short, fix.code.as_ref().unwrap_or(&fix.text))),
-                (None, true) => None,
-                (None, false) => {
-                    remedies.first().map(|remedy| ("would lower the peak:", &remedy.title, &remedy.code))
-                }
-            };
-            if let Some((name, text, hint)) = shown {
-                let name = if culprit.is_none() { name.to_owned() } else { format!("· {name}") };
-                ui.label(theme::muted(ui, name));
-                ui.add(Label::new(text).truncate()).on_hover_text(format!("{text}\n{hint}"));
-            }
-        });
-        wanted
+        if own.or(remedies.first()).is_some() {
+            wanted = fixes_ui(ui).or(wanted);
+        }
+        if verdict.answer.is_some() && copy_ui(ui) {
+            ui.copy_text(copied(verdict, fix.as_deref()));
+        }
     });
-    row.inner
+    wanted
+}
+
+/// The line of code, and what to change; returns the pane that the user wants to see.
+fn change_ui(
+    ui: &mut egui::Ui,
+    verdict: &Verdict,
+    fix: Option<&Fix>,
+    best: Option<&RemedyText>,
+    at: &mut Standpoint,
+) -> Option<PaneId> {
+    let mut wanted = None;
+    let culprit = verdict.answer.as_ref().and_then(|answer| answer.culprit.as_deref());
+    if let Some(culprit) = culprit
+        && ui.link(culprit).on_hover_text("Show the memory of this line").clicked()
+    {
+        match verdict.stack {
+            Some(stack) => at.show_at(verdict.moment, Selection::Stack(stack)),
+            None => wanted = Some(PaneId::Report),
+        }
+    }
+    let shown = match (fix, verdict.answer.is_some()) {
+        (Some(fix), _) => Some(("fix:", &fix.short, fix.code.as_ref().unwrap_or(&fix.text))),
+        (None, true) => None,
+        (None, false) => best.map(|remedy| ("would lower the peak:", &remedy.title, &remedy.code)),
+    };
+    if let Some((name, text, hint)) = shown {
+        let name = if culprit.is_none() { name.to_owned() } else { format!("· {name}") };
+        ui.label(theme::muted(ui, name));
+        ui.add(Label::new(text).truncate()).on_hover_text(format!("{text}\n{hint}"));
+    }
+    wanted
 }
 
 /// The verdict for a ticket.

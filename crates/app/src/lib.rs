@@ -45,6 +45,7 @@ mod preferences;
 mod query_field;
 mod range;
 mod report_view;
+mod right_side;
 mod rules;
 mod segment_map;
 mod segment_timeline;

@@ -4,6 +4,7 @@ use super::stack_view;
 use super::state::State;
 use crate::device::{PaneCtx, Selection, Standpoint};
 use crate::report_view::fold_ui;
+use crate::right_side::RightSide;
 use crate::theme;
 use eframe::egui;
 use oomscope_model::{AllocId, Moment, Timeline};
@@ -22,16 +23,15 @@ enum Action {
 pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, id: AllocId) {
     let facts = state.allocation(ctx.recording, ctx.derived, id);
     let mut action = None;
-    ui.horizontal(|ui| {
-        ui.label(theme::strong(format!("{} allocation", facts.size), 14.0));
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if ui.button("Close").on_hover_text("Unselect (Esc)").clicked() {
-                action = Some(Action::Close);
-            }
-            if ui.button("Copy").on_hover_text("Copy everything about this allocation").clicked() {
-                ui.copy_text(facts.copy.clone());
-            }
-        });
+    let right = RightSide::of(ui, "allocation", ui.spacing().interact_size.y);
+    right.left_ui(ui, |ui| ui.label(theme::strong(format!("{} allocation", facts.size), 14.0)));
+    right.ui(ui, |ui| {
+        if ui.button("Copy").on_hover_text("Copy everything about this allocation").clicked() {
+            ui.copy_text(facts.copy.clone());
+        }
+        if ui.button("Close").on_hover_text("Unselect (Esc)").clicked() {
+            action = Some(Action::Close);
+        }
     });
     ui.add(egui::Label::new(facts.site.as_str()).wrap());
     ui.add_space(6.0);

@@ -5,6 +5,7 @@ use super::site_facts::SiteFacts;
 use super::stack_view;
 use super::state::State;
 use crate::device::{PaneCtx, Selection};
+use crate::right_side::RightSide;
 use crate::theme;
 use eframe::egui;
 use oomscope_model::{AllocId, StackId};
@@ -38,16 +39,15 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, st
 
 fn title_ui(ui: &mut egui::Ui, facts: &SiteFacts) -> Option<Action> {
     let mut action = None;
-    ui.horizontal(|ui| {
-        ui.label(theme::strong("Everything with this stack", 14.0));
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if ui.button("Close").on_hover_text("Unselect (Esc)").clicked() {
-                action = Some(Action::Select(Selection::None));
-            }
-            if ui.button("Copy").on_hover_text("Copy the stack").clicked() {
-                ui.copy_text(facts.copy.clone());
-            }
-        });
+    let right = RightSide::of(ui, "stack", ui.spacing().interact_size.y);
+    right.left_ui(ui, |ui| ui.label(theme::strong("Everything with this stack", 14.0)));
+    right.ui(ui, |ui| {
+        if ui.button("Copy").on_hover_text("Copy the stack").clicked() {
+            ui.copy_text(facts.copy.clone());
+        }
+        if ui.button("Close").on_hover_text("Unselect (Esc)").clicked() {
+            action = Some(Action::Select(Selection::None));
+        }
     });
     action
 }

@@ -1,8 +1,9 @@
 //! The devices of a file with several: a tab for each with its memory as a line, and what happened on the others.
 
 use crate::panes::OpenDevice;
+use crate::right_side::RightSide;
 use crate::theme;
-use eframe::egui::{self, Align, Layout, Panel, Rect, ScrollArea, Sense, TextStyle, pos2, vec2};
+use eframe::egui::{self, Panel, Rect, ScrollArea, Sense, TextStyle, pos2, vec2};
 use oomscope_draw::SparkLine;
 use oomscope_units as units;
 
@@ -25,10 +26,9 @@ pub(super) fn ui(ui: &mut egui::Ui, devices: &[OpenDevice], sparks: &[SparkLine]
     }
     let frame = theme::panel_frame(ui, 8, 0);
     Panel::top("devices").exact_size(ROW_PX).resizable(false).frame(frame).show(ui, |ui| {
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            others_ui(ui, devices, current);
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| tabs_ui(ui, devices, sparks, current));
-        });
+        let right = RightSide::of(ui, "devices", ui.available_height());
+        right.left_ui(ui, |ui| tabs_ui(ui, devices, sparks, current));
+        right.ui(ui, |ui| others_ui(ui, devices, current));
     });
 }
 
@@ -43,7 +43,7 @@ fn tabs_ui(ui: &mut egui::Ui, devices: &[OpenDevice], sparks: &[SparkLine], curr
     });
 }
 
-/// The other devices that ran out of memory. From right to left.
+/// The other devices that ran out of memory.
 fn others_ui(ui: &mut egui::Ui, devices: &[OpenDevice], current: &mut usize) {
     let failed: Vec<usize> =
         (0..devices.len()).filter(|&at| at != *current && !devices[at].recording.ooms.is_empty()).collect();
@@ -52,11 +52,7 @@ fn others_ui(ui: &mut egui::Ui, devices: &[OpenDevice], current: &mut usize) {
     }
     ui.spacing_mut().item_spacing.x = 5.0;
     let too = if devices[*current].recording.ooms.is_empty() { "" } else { ", too" };
-    ui.label(format!("ran out of memory{too}"));
-    if MAX_LINKS < failed.len() {
-        ui.label(format!("and {} more", failed.len() - MAX_LINKS));
-    }
-    for &at in failed.iter().take(MAX_LINKS).rev() {
+    for &at in failed.iter().take(MAX_LINKS) {
         let device = devices[at].recording.device.to_string();
         let ooms = units::counted(devices[at].recording.ooms.len(), "failed request");
         let link = ui.link(device).on_hover_text(format!("Show this device ({ooms})"));
@@ -64,6 +60,10 @@ fn others_ui(ui: &mut egui::Ui, devices: &[OpenDevice], current: &mut usize) {
             *current = at;
         }
     }
+    if MAX_LINKS < failed.len() {
+        ui.label(format!("and {} more", failed.len() - MAX_LINKS));
+    }
+    ui.label(format!("ran out of memory{too}"));
 }
 
 /// The tab of a device.

@@ -7,14 +7,15 @@ use super::tab_strip;
 use crate::command::Command;
 use crate::export::{self, ExportChoice};
 use crate::preferences::{self, Preferences};
+use crate::right_side::RightSide;
 use crate::text_size::{self, TextSize};
 use crate::{menus, theme};
 use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{self, Panel, PopupCloseBehavior, ThemePreference};
 
-/// Room that is left of the line, in points, from which it has buttons for the places before, and a menu of recent files: the
+/// Room in the line, in points, from which it has buttons for the places before, and a menu of recent files: the
 /// places have keys, and the search for commands has the files.
-const MIN_HISTORY_PX: f32 = 450.0;
+const MIN_HISTORY_PX: f32 = 560.0;
 const MIN_RECENT_PX: f32 = 230.0;
 
 pub(crate) fn ui(
@@ -27,26 +28,28 @@ pub(crate) fn ui(
 ) {
     let frame = theme::panel_frame(ui, 8, 0);
     Panel::top("tabs").exact_size(36.0).resizable(false).frame(frame).show(ui, |ui| {
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            settings_menu(ui, preferences, commands);
+        let has_history = MIN_HISTORY_PX <= ui.available_width();
+        let right = RightSide::of(ui, "tabs", ui.available_height());
+        right.left_ui(ui, |ui| {
+            if ui.button("Open…").on_hover_text("Open snapshots (Ctrl+O)").clicked() {
+                commands.push(Command::OpenDialog);
+            }
+            if MIN_RECENT_PX <= ui.available_width() {
+                recent::menu(ui, recent, commands);
+            }
+            tab_strip::ui(ui, documents, current, commands);
+        });
+        right.ui(ui, |ui| {
+            if let Some(file) = documents.get_mut(current).and_then(Document::open_file) {
+                export_menu(ui, commands);
+                if has_history {
+                    history_buttons(ui, file);
+                }
+            }
             if ui.button("?").on_hover_text("Keyboard and mouse").clicked() {
                 commands.push(Command::Help);
             }
-            if let Some(file) = documents.get_mut(current).and_then(Document::open_file) {
-                if MIN_HISTORY_PX <= ui.available_width() {
-                    history_buttons(ui, file);
-                }
-                export_menu(ui, commands);
-            }
-            ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
-                if ui.button("Open…").on_hover_text("Open snapshots (Ctrl+O)").clicked() {
-                    commands.push(Command::OpenDialog);
-                }
-                if MIN_RECENT_PX <= ui.available_width() {
-                    recent::menu(ui, recent, commands);
-                }
-                tab_strip::ui(ui, documents, current, commands);
-            });
+            settings_menu(ui, preferences, commands);
         });
     });
 }
@@ -54,13 +57,13 @@ pub(crate) fn ui(
 fn history_buttons(ui: &mut egui::Ui, file: &mut OpenFile) {
     let Some(device) = file.device() else { return };
     let (can_go_back, can_go_forward) = device.at.can_go();
-    let forward = ui.add_enabled(can_go_forward, egui::Button::new("Forward"));
-    if forward.on_hover_text("Forward again (Alt+Right)").clicked() {
-        device.at.forward();
-    }
     let back = ui.add_enabled(can_go_back, egui::Button::new("Back"));
     if back.on_hover_text("Back to the place before (Alt+Left)").clicked() {
         device.at.back();
+    }
+    let forward = ui.add_enabled(can_go_forward, egui::Button::new("Forward"));
+    if forward.on_hover_text("Forward again (Alt+Right)").clicked() {
+        device.at.forward();
     }
 }
 

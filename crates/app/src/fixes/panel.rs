@@ -69,8 +69,8 @@ impl State {
         }
         let Some(predictions) = self.predictions_ui(ui, ctx) else { return };
         let advised = ctx.derived.advised();
-        if predictions.least().is_none() {
-            // Where there is a plan, its row says so.
+        // Where there is a plan, or nothing that has to fit, rows say what there is to say.
+        if predictions.remedies.is_empty() || (predictions.fits.is_some() && predictions.least().is_none()) {
             ui.add(egui::Label::new(remedies_in_words(&predictions)).wrap());
         }
         let shown = self.shown;

@@ -107,6 +107,23 @@ fn tab_goes_once_through_all_controls_and_each_shows_it() {
 }
 
 #[test]
+fn tab_goes_through_a_line_as_it_is_read() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("two_devices_oom.pickle"));
+    let mut places: Vec<Rect> = Vec::new();
+    walk(&mut harness, Modifiers::NONE, |harness, id| {
+        places.push(harness.ctx.read_response(id).expect("it is drawn").rect);
+    });
+    let top = harness.get_by_role_and_label(Role::Canvas, "Allocation timeline").rect().top();
+    let above: Vec<Rect> = places.into_iter().filter(|place| place.bottom() < top).collect();
+    assert!(12 < above.len());
+    for pair in above.windows(2) {
+        let is_below = pair[0].bottom() < pair[1].top() + 6.0;
+        assert!(is_below || pair[0].left() < pair[1].left(), "{:?} comes before {:?}", pair[0], pair[1]);
+    }
+}
+
+#[test]
 fn every_pane_can_be_left_with_tab() {
     let mut harness = harness();
     open_path(&mut harness, sample("frag_oom.pickle"));
