@@ -15,6 +15,7 @@ mod notes;
 mod opening;
 mod paths;
 mod range;
+mod ranks;
 mod report;
 mod room;
 mod segment_map;

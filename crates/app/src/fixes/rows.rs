@@ -4,9 +4,7 @@ use super::bar::Bar;
 use crate::theme;
 use eframe::egui::{self, Align, Layout, RichText};
 use oomscope_remedies::{Attributed, Figures, Prediction, Predictions};
-use oomscope_report::{
-    Fix, NO_PRICE, fit_words, price_text, remedy_basis, remedy_fits, without_effect_line, yes_or_no,
-};
+use oomscope_report::{Fix, NO_PRICE, fit_words, price_text, remedy_basis, remedy_fits, yes_or_no};
 use oomscope_units as units;
 
 /// Room for the button of a row, in points.
@@ -50,8 +48,10 @@ impl Rows<'_> {
                 answer.pointed = Some(at);
             }
         }
-        if let Some(line) = without_effect_line(self.predictions) {
-            ui.add(egui::Label::new(theme::muted(ui, line)).wrap());
+        let idle = &self.predictions.without_effect;
+        if !idle.is_empty() {
+            let text = format!("{} without effect on the peak", units::counted(idle.len(), "other change"));
+            ui.label(theme::muted(ui, text)).on_hover_text(idle.join("\n"));
         }
         answer
     }

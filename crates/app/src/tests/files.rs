@@ -5,7 +5,6 @@ use crate::device::Selection;
 use crate::files::glances::Glances;
 use crate::screenshots::Camera;
 use oomscope_analysis::device_stats;
-use oomscope_analysis::filter::quoted;
 use oomscope_fixtures::first;
 use oomscope_snapshot::load::{Input, Progress, load};
 use oomscope_units as units;
@@ -289,13 +288,13 @@ fn folder_of_runs() -> tempfile::TempDir {
     folder
 }
 
-fn open_folder(harness: &mut Harness<'static, App>, path: &Path) {
+pub(super) fn open_folder(harness: &mut Harness<'static, App>, path: &Path) {
     harness.input_mut().dropped_files.push(Arc::new(Dropped(path.to_owned())));
     assert!(wait(harness, |harness| harness.query_by_label("List again").is_some()));
 }
 
 /// The names of the files, from top to bottom.
-fn rows(harness: &Harness<'static, App>) -> Vec<String> {
+pub(super) fn rows(harness: &Harness<'static, App>) -> Vec<String> {
     let links = harness.query_all_by_role(Role::Link);
     let mut names: Vec<(i64, String)> = links
         .filter_map(|node| Some((node.rect().top() as i64, node.accesskit_node().label()?)))
@@ -550,58 +549,6 @@ fn a_recording_that_contradicts_itself_says_so() {
     let _folder = open(&mut harness, &bytes);
     assert!(harness.query_by_label_contains("The recording contradicts itself").is_some());
     assert!(harness.query_by_label_contains("an allocation has another size than what is freed").is_some());
-}
-
-#[test]
-fn a_folder_is_shown_as_the_ranks_of_a_job() {
-    let mut harness = harness();
-    open_folder(&mut harness, &sample("ranks"));
-    harness.get_by_label("Ranks").click();
-    assert!(wait(&mut harness, |harness| {
-        harness.query_by_label_contains("8 files · 1 ran out of memory · peaks").is_some()
-    }));
-    assert!(harness.query_by_label_contains("First failure: rank 3").is_some());
-    assert!(harness.query_by_label_contains("The others then: rank 0: 2.05 GiB reserved").is_some());
-    harness.get_by_label_contains("rank 3, peak 3.32 GiB, reserved 3.89 GiB, OOM at event 1,702").click();
-    assert!(wait(&mut harness, |harness| { harness.query_by_label_contains("Out of memory").is_some() }));
-    assert_eq!(harness.state_mut().documents.len(), 2);
-    // Back in the folder, its files are a list again.
-    harness.state_mut().current = 0;
-    harness.run_steps(2);
-    harness.get_by_label("List").click();
-    harness.run_steps(2);
-    assert_eq!(rows(&harness).len(), 8);
-}
-
-#[test]
-fn a_rank_that_is_not_like_the_others_is_named_in_the_list_and_compared_in_one_click() {
-    let mut harness = harness();
-    harness.state_mut().glances.may_scan = true;
-    open_folder(&mut harness, &sample("ranks"));
-    assert!(wait(&mut harness, |harness| {
-        harness.query_by_label("rank 3 is an outlier: its peak is 3.32 GiB, the median 1.10 GiB").is_some()
-    }));
-    harness.get_by_label("show the ranks").click();
-    assert!(wait(&mut harness, |harness| harness.query_by_label("Compare with the median").is_some()));
-    let line = harness.get_by_role_and_label(Role::Link, "ddp.py:28 forward");
-    line.click();
-    assert!(wait(&mut harness, |harness| {
-        let document = harness.state_mut().documents.get_mut(1);
-        document.and_then(Document::open_file).is_some()
-    }));
-    harness.run_steps(3);
-    assert_eq!(device(&mut harness).at.query, format!("site:{}", quoted("ddp.py:28 forward")));
-    assert!(device(&mut harness).derived.matches().is_some_and(|found| found.count() != 0));
-
-    harness.state_mut().current = 0;
-    harness.run_steps(2);
-    harness.get_by_label("Compare with the median").click();
-    assert!(wait(&mut harness, |harness| {
-        let file =
-            harness.state().documents.iter().filter(|document| document.input().path().is_some()).count();
-        file == 3 && harness.query_by_label("this device").is_some()
-    }));
-    assert_eq!(harness.state().documents[harness.state().current].title(), "rank3_memory_snapshot.pickle.gz");
 }
 
 #[test]
