@@ -82,6 +82,7 @@ fn spec(kind: PictureKind, choices: &mut Choices<'_>, recording: &Recording) -> 
         marked,
         attribution: Some(attribution),
         verdict: None,
+        is_in_page: false,
         redacts: at < after,
         moment: at,
         has_cursor: at < until,

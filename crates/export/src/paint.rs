@@ -30,7 +30,7 @@ impl PictureSpec {
 
 fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
     match spec.kind {
-        PictureKind::Timeline => timeline::allocations(spec, timeline, sheet),
+        PictureKind::Timeline => timeline::allocations(spec, timeline, sheet).0,
         PictureKind::Reserved => timeline::reserved(spec, timeline, sheet),
         PictureKind::Curves => curves::paint(spec, timeline, sheet),
         PictureKind::SegmentMap => segment_map::paint(spec, timeline, sheet),

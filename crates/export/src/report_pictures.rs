@@ -88,8 +88,8 @@ fn spec(subject: PageSubject<'_>, palette: &'static Palette) -> PictureSpec {
         view: view_of(recording, Axis::Event, future, None),
         coloring: Arc::new(coloring.with_attribution(Arc::clone(attribution))),
         attribution: Some(Arc::clone(attribution)),
-        // The page around the picture says it.
         verdict: None,
+        is_in_page: true,
         redacts,
         moment,
         has_cursor: false,
@@ -114,6 +114,7 @@ fn spec(subject: PageSubject<'_>, palette: &'static Palette) -> PictureSpec {
 mod tests {
     use super::*;
     use crate::PictureVerdict;
+    use oomscope_draw::picture::Caption;
     use oomscope_analysis::{RangeName, UserRules};
     use oomscope_fixtures::first;
     use oomscope_report::{Answer, Fix};
@@ -128,7 +129,7 @@ mod tests {
         let future = &Future::default();
         let subject =
             PageSubject { recording, attribution, future, moment, marked: None, name, redacts: false };
-        spec(subject, &Palette::DARK)
+        PictureSpec { is_in_page: false, ..spec(subject, &Palette::DARK) }
     }
 
     #[test]
@@ -198,6 +199,9 @@ mod tests {
         assert_eq!(caption(&spec).lines[0], "/home/me/a.py:5: 1 GiB · Fix: shrink it");
         let redacted = PictureSpec { redacts: true, ..spec };
         assert_eq!(caption(&redacted).lines[0], "a.py:5: 1 GiB · Fix: shrink it");
+        let in_page = PictureSpec { is_in_page: true, ..redacted };
+        assert_eq!(caption(&in_page), Caption::default(), "the page says it");
+        assert!(in_page.sites(&recording).is_none());
     }
 
     #[test]

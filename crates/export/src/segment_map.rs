@@ -24,6 +24,7 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
         let id = part.content.allocation()?;
         Some(site_label(spec.recording.snapshot(), timeline.stack(id)))
     };
+    let sites = spec.sites(timeline);
     let picture = SegmentsPicture {
         timeline,
         state: &state,
@@ -32,7 +33,7 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
         note: &note,
         look: spec.map,
         selected: spec.selected,
-        sites: Some(&spec.sites(timeline)),
+        sites: sites.as_ref(),
     };
     let mut page = spec.page(timeline, segments_legend(sheet.palette));
     page.caption.lines.extend(caveat(&state).map(str::to_owned));

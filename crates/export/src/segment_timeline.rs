@@ -13,6 +13,7 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
     let filter =
         spec.block_filter(&contains).map(|filter| oomscope_draw::BlockFilter { hides_rest: false, ..filter });
     let rows = SegmentRows::build(timeline);
+    let sites = spec.sites(timeline);
     let picture = SegmentTimelinePicture {
         rows: &rows,
         row_sites: &RowSites::new(&spec.recording, &rows),
@@ -21,7 +22,7 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
         blocks: Blocks { timeline, coloring: &spec.coloring, filter },
         cursor: spec.cursor(),
         selected: spec.selected,
-        sites: Some(&spec.sites(timeline)),
+        sites: sites.as_ref(),
     };
     picture.paint(sheet, &spec.page(timeline, segment_timeline_legend(timeline, &spec.view, sheet.palette)))
 }

@@ -108,6 +108,8 @@ pub struct PictureSpec {
     pub attribution: Option<Arc<Attribution>>,
     /// The verdict for the caption. `None` describes the outcome by the model's figures alone.
     pub verdict: Option<PictureVerdict>,
+    /// Whether it is a part of a page, which has its words: then it has neither a caption nor a list of sites.
+    pub is_in_page: bool,
     /// Whether to leave out what may name users and hosts: folders in the words around the picture, annotations and settings.
     pub redacts: bool,
     /// The colours of allocations.
@@ -139,6 +141,14 @@ pub struct PictureSpec {
 impl PictureSpec {
     /// The words around the picture: caption and legend.
     pub(super) fn page(&self, timeline: &Timeline, mut legend: Vec<LegendEntry>) -> Page {
+        let keys = self.color_keys(timeline).into_iter();
+        legend.extend(keys.map(|key| LegendEntry::new(LegendMark::Area, key.color, key.label)));
+        let caption = if self.is_in_page { Caption::default() } else { self.caption(timeline) };
+        Page { caption, legend }
+    }
+
+    /// The words above the picture.
+    fn caption(&self, timeline: &Timeline) -> Caption {
         let title = units::printable(units::basename(&self.name));
         let answer = self.verdict.as_ref().and_then(|verdict| verdict.answer.clone());
         let mut lines: Vec<String> = answer.into_iter().map(|answer| self.redacted(answer)).collect();
@@ -146,9 +156,7 @@ impl PictureSpec {
             lines.extend(report::caption_lines(&self.recording, self.moment));
         }
         lines.extend(self.filter_text(timeline));
-        let keys = self.color_keys(timeline).into_iter();
-        legend.extend(keys.map(|key| LegendEntry::new(LegendMark::Area, key.color, key.label)));
-        Page { caption: Caption { title, headline: self.headline(timeline), lines }, legend }
+        Caption { title, headline: self.headline(timeline), lines }
     }
 
     /// The verdict, or the outcome of the recording.
@@ -184,14 +192,17 @@ impl PictureSpec {
         }
     }
 
-    /// The sites that hold most memory at the moment.
-    pub(super) fn sites(&self, timeline: &Timeline) -> SiteList {
+    /// The sites that hold most memory at the moment, unless a page lists them.
+    pub(super) fn sites(&self, timeline: &Timeline) -> Option<SiteList> {
+        if self.is_in_page {
+            return None;
+        }
         let heading = report::moment_name(timeline, self.moment);
         let by_stack = self.coloring.by() == ColorBy::Stack && self.kind != PictureKind::Stacks;
         let coloring = by_stack.then_some(&*self.coloring);
         let contains = |id| self.contains(id);
         let kept = self.filter().map(|_| &contains as &dyn Fn(AllocId) -> bool);
-        SiteList::new(&self.recording, self.moment, heading, coloring, kept)
+        Some(SiteList::new(&self.recording, self.moment, heading, coloring, kept))
     }
 
     /// The filter, if the kind of picture depends on one.

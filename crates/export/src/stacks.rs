@@ -50,7 +50,7 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
     let (summary, figure) = (weighed.summary(spec, timeline), |weight| weighed.figure(weight));
     let tree = &weighed.tree;
     let is_live = spec.stacks.measure == Measure::Live { at: spec.moment };
-    let sites = is_live.then(|| spec.sites(timeline));
+    let sites = is_live.then(|| spec.sites(timeline)).flatten();
     let stack = match spec.selected {
         Selected::None => None,
         Selected::Allocation(id) => Some(timeline.stack(id)),

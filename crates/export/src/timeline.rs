@@ -2,13 +2,19 @@
 
 use super::spec::PictureSpec;
 use oomscope_analysis::private_pools;
-use oomscope_draw::picture::{LegendEntry, LegendMark, PictureSheet, TimelinePicture, timeline_legend};
+use oomscope_draw::picture::{
+    BandsPlace, LegendEntry, LegendMark, PictureSheet, TimelinePicture, timeline_legend,
+};
 use oomscope_draw::software::Pixels;
 use oomscope_draw::{Bands, Blocks, ColorBy, POOL_LEGEND, Pooled, SegmentStack};
 use oomscope_model::Timeline;
 
-/// Live allocations; private pools as envelopes around theirs.
-pub(super) fn allocations(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureSheet<'_>) -> Pixels {
+/// Live allocations; private pools as envelopes around theirs. Also returns where they are.
+pub(super) fn allocations(
+    spec: &PictureSpec,
+    timeline: &Timeline,
+    sheet: &PictureSheet<'_>,
+) -> (Pixels, Option<BandsPlace>) {
     let contains = |id| spec.stresses(id);
     let blocks = Blocks { timeline, coloring: &spec.coloring, filter: spec.block_filter(&contains) };
     let by_stack = spec.coloring.by() == ColorBy::Stack;
@@ -28,7 +34,7 @@ pub(super) fn reserved(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureS
     let by = spec.coloring.by();
     let by_stack = by == ColorBy::Stack || by.needs_attribution();
     let legend = timeline_legend(timeline, &spec.view, sheet.palette, by_stack);
-    paint(spec, timeline, sheet, &SegmentStack::new(timeline, &spec.coloring), None, legend)
+    paint(spec, timeline, sheet, &SegmentStack::new(timeline, &spec.coloring), None, legend).0
 }
 
 fn paint(
@@ -38,7 +44,8 @@ fn paint(
     bands: &impl Bands,
     named: Option<&Blocks<'_>>,
     legend: Vec<LegendEntry>,
-) -> Pixels {
+) -> (Pixels, Option<BandsPlace>) {
+    let sites = spec.sites(timeline);
     let picture = TimelinePicture {
         recording: &spec.recording,
         view: spec.view,
@@ -50,7 +57,7 @@ fn paint(
         selected: spec.selected,
         future: &spec.future,
         mark: spec.mark(),
-        sites: Some(&spec.sites(timeline)),
+        sites: sites.as_ref(),
     };
-    picture.paint(sheet, &spec.page(timeline, legend))
+    picture.paint_placed(sheet, &spec.page(timeline, legend))
 }

@@ -41,6 +41,7 @@ pub(super) fn spec(
         attribution,
         marked: marked.filter(|_| !args.stressed.plain),
         verdict,
+        is_in_page: false,
         redacts: false,
         moment,
         has_cursor: args.target.names_moment(),

@@ -262,6 +262,7 @@ fn spec(order: &ExportOrder, input: &Input, device: &OpenDevice, ctx: &egui::Con
             let fix = derived.fix(verdict.id, verdict.advice.as_ref());
             PictureVerdict::new(verdict.title.clone(), verdict.answer.as_ref(), fix.as_deref())
         }),
+        is_in_page: false,
         redacts: order.redacts,
         coloring: derived.coloring(at.color_by, palette),
         moment: at.cursor,

@@ -24,7 +24,7 @@ pub use page::Page;
 pub use segment_timeline::{SegmentTimelinePicture, segment_timeline_legend};
 pub use segments::{SegmentsPicture, segments_legend};
 pub use site_list::SiteList;
-pub use timeline::{Selected, TimelinePicture, timeline_legend, view_of};
+pub use timeline::{BandsPlace, Selected, TimelinePicture, timeline_legend, view_of};
 
 use super::software::{self, Pixels, Textures};
 use super::{Palette, fonts};

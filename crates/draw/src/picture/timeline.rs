@@ -70,6 +70,25 @@ struct Places {
     picture: Rect,
 }
 
+/// The place of the bands on a sheet, as parts of its width and height.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BandsPlace {
+    /// Left and right.
+    pub x: [f64; 2],
+    /// Top and bottom.
+    pub y: [f64; 2],
+}
+
+impl BandsPlace {
+    fn on(sheet: &PictureSheet<'_>, rect: Rect) -> Self {
+        let part = |at: f32, whole: f32| f64::from(at / whole.max(1.0));
+        Self {
+            x: [rect.left(), rect.right()].map(|x| part(x, sheet.size.x)),
+            y: [rect.top(), rect.bottom()].map(|y| part(y, sheet.size.y)),
+        }
+    }
+}
+
 /// A view of the moments from the first to before the second, as high as their totals; of the whole timeline, and what is projected
 /// behind it, for `None`.
 pub fn view_of(timeline: &Timeline, axis: Axis, future: &Future, moments: Option<[Moment; 2]>) -> View {
@@ -138,13 +157,19 @@ struct Painted {
 impl<B: Bands> TimelinePicture<'_, B> {
     /// Paint it on a sheet.
     pub fn paint(&self, sheet: &PictureSheet<'_>, page: &Page) -> Pixels {
+        self.paint_placed(sheet, page).0
+    }
+
+    /// Paint it on a sheet. Also returns where the bands are, unless there was no room for them.
+    pub fn paint_placed(&self, sheet: &PictureSheet<'_>, page: &Page) -> (Pixels, Option<BandsPlace>) {
         let mut painted: Option<Painted> = None;
-        page.paint(sheet, |ui, rect| {
+        let pixels = page.paint(sheet, |ui, rect| {
             let places = self.places(ui, rect, sheet);
             let known = painted.take().filter(|known| known.places == places);
             let painted = painted.insert(known.unwrap_or_else(|| self.painted(ui, places, sheet)));
             self.shapes(ui, sheet.palette, painted);
-        })
+        });
+        (pixels, painted.map(|painted| BandsPlace::on(sheet, painted.places.picture)))
     }
 
     /// The places of lanes and bands, beside the list of sites, which is painted if there is room.
