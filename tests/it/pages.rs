@@ -100,8 +100,9 @@ fn a_page_is_whole_and_stands_alone() {
 #[test]
 fn a_page_has_both_pictures_in_both_themes_and_the_order_of_an_answer() {
     let page = page("frag_oom.pickle", &[]);
-    assert_eq!(page.matches("data:image/png;base64,iVBORw0KGgo").count(), 4);
-    assert_eq!(page.matches("prefers-color-scheme: dark)\" srcset").count(), 2);
+    // The timeline and the segment map, wide and narrow, light and dark.
+    assert_eq!(page.matches("data:image/png;base64,iVBORw0KGgo").count(), 8);
+    assert_eq!(page.matches("prefers-color-scheme: dark)\" srcset").count(), 4);
     let order = [
         "<h1>Out of memory",
         "index.py:60 add: keeps 1.44 GiB unused",
@@ -109,7 +110,7 @@ fn a_page_has_both_pictures_in_both_themes_and_the_order_of_an_answer() {
         "<h3>What to change</h3>",
         "<pre class=\"code\">PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</pre>",
         "it finishes the step, with",
-        "<svg id=\"drawing\"",
+        "<figure id=\"over-time\">",
         "<b>Evidence</b></summary>",
         "<h3>What else to do</h3>",
         "<h2>Also</h2>",
@@ -118,6 +119,30 @@ fn a_page_has_both_pictures_in_both_themes_and_the_order_of_an_answer() {
     ];
     let places: Vec<Option<usize>> = order.iter().map(|text| page.find(text)).collect();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn a_page_has_one_timeline_and_its_values_beside_it() {
+    let name = "gpt_oom_forward.pickle";
+    let (whole, bare) = (page(name, &[]), page(name, &["--no-remedies"]));
+    for page in [&whole, &bare] {
+        let figure = between(page, "<figure id=\"over-time\">", "</figure>");
+        assert_eq!(page.matches("<figure").count(), 2, "the timeline, and the segment map");
+        assert_eq!(figure.matches("<img").count(), 1, "one picture, of which a browser shows one drawing");
+        assert_eq!(figure.matches("<source media=\"screen and (max-width: 40rem)").count(), 2);
+        assert!(figure.contains("<div id=\"readout\">") && !page.contains("<path"));
+    }
+    let plots = |page: &str| -> Vec<[f64; 2]> {
+        let data: Value = serde_json::from_str(between(page, "id=\"memory\">", "</script>")).expect("JSON");
+        let ends = |plot: &Value| [0, 1].map(|at| plot["x"][at].as_f64().expect("a number"));
+        data["plots"].as_array().expect("wide and narrow").iter().map(ends).collect()
+    };
+    // What is projected is part of the picture, behind what can be read.
+    let (projected, recorded) = (plots(&whole), plots(&bare));
+    assert_eq!((projected.len(), recorded.len()), (2, 2));
+    for ([from, to], [recorded_from, recorded_to]) in projected.into_iter().zip(recorded) {
+        assert!(from == recorded_from && from < to && to < recorded_to && recorded_to <= 100.0);
+    }
 }
 
 #[test]
@@ -227,7 +252,7 @@ fn the_script_writes_figures_as_the_report_does() {
 #[test]
 fn a_redacted_page_has_no_annotations_in_its_pictures() {
     let pictures = |more: &[&str]| page("annotated.pickle", more).matches("data:image/png").count();
-    assert_eq!((pictures(&[]), pictures(&["--redact"])), (4, 4));
+    assert_eq!((pictures(&[]), pictures(&["--redact"])), (8, 8));
     let first = |more: &[&str]| {
         let page = page("annotated.pickle", more);
         between(&page, "<img src=\"", "\"").to_owned()

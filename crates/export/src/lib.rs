@@ -27,6 +27,7 @@ mod kind;
 mod paint;
 mod report_figure;
 mod report_pictures;
+mod report_timeline;
 mod segment_map;
 mod segment_timeline;
 mod spec;

@@ -1,9 +1,9 @@
-//! The figure of an HTML report that shows memory over time: instants of columns, as the timeline chooses them, with what
-//! was in memory then.
+//! What the timeline of an HTML report can be asked: instants of columns, as the timeline chooses them, with what was in
+//! memory then.
 
-use oomscope_analysis::{Attribution, CategoryBytes, NamedRange, RangeName, capacity, structure_lanes};
-use oomscope_draw::{Axis, View, byte_ticks, event_ticks, totals};
-use oomscope_model::{Bytes, EventIx, Moment, OomEvent, Timeline};
+use oomscope_analysis::{Attribution, CategoryBytes, NamedRange, RangeName, structure_lanes};
+use oomscope_draw::totals;
+use oomscope_model::{EventIx, Moment, Timeline};
 use oomscope_report::{FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,9 +13,6 @@ const MAX_COLUMNS: usize = 600;
 
 /// The most requests that failed which have a mark of their own, the latest: each is a place to go to.
 const MAX_FAILED: usize = 16;
-
-/// Marks on each axis, about.
-const TICKS: [usize; 2] = [6, 7];
 
 /// Fewer moments than this are no course: before and after a single event.
 const MIN_MOMENTS: usize = 3;
@@ -42,7 +39,6 @@ pub(super) fn memory_figure(
     let instant = |at: Moment| source.instant(at, live.get(&at).cloned().unwrap_or_default());
     let column = |(range, at): (&Range<usize>, &Moment)| FigureColumn {
         instant: instant(*at),
-        most_allocated: timeline.allocated.peak_in(range.clone()).map_or(Bytes::ZERO, |(_, bytes)| bytes),
         most_reserved: timeline.reserved.max_in(range.clone()),
     };
     let columns: Vec<FigureColumn> = ranges.iter().zip(&shown).map(column).collect();
@@ -50,19 +46,11 @@ pub(super) fn memory_figure(
         |at: Moment| ranges.partition_point(|range| range.end <= at.index()).min(ranges.len() - 1);
     let mark =
         |&(at, kind): &(Moment, MarkKind)| FigureMark { kind, column: column_of(at), instant: instant(at) };
-    let top = View::fit_on(timeline, Axis::Event).y1;
-    let ticks =
-        |ticks: Vec<oomscope_draw::Tick>| ticks.into_iter().map(|tick| (tick.at, tick.label)).collect();
     Some(MemoryFigure {
         moments: timeline.moments(),
-        top_bytes: Bytes(top as i64),
-        byte_ticks: ticks(byte_ticks(0.0, top, TICKS[0])),
-        event_ticks: ticks(event_ticks(0.0, timeline.moments() as f64, TICKS[1])),
-        capacity_bytes: capacity(timeline),
         columns,
         at: marked.iter().position(|(at, _)| *at == moment).unwrap_or_default(),
         marks: marked.iter().map(mark).collect(),
-        failed: failed(timeline, column_of),
         is_numbered: attribution.phases.iterations.first_number.is_some(),
     })
 }
@@ -78,17 +66,6 @@ fn marked(timeline: &Timeline, moment: Moment) -> Vec<(Moment, MarkKind)> {
         marks.insert(moment, MarkKind::OutOfMemory);
     }
     marks.into_iter().collect()
-}
-
-/// The columns in which requests failed, with the largest request of each.
-fn failed(timeline: &Timeline, column_of: impl Fn(Moment) -> usize) -> Vec<(usize, Bytes)> {
-    let mut columns: BTreeMap<usize, Bytes> = BTreeMap::new();
-    for OomEvent { event, requested, .. } in &timeline.ooms {
-        let largest = columns.entry(column_of(Moment::after(*event))).or_default();
-        // From 0 on: a damaged file may have negative sizes.
-        *largest = (*largest).max(*requested);
-    }
-    columns.into_iter().collect()
 }
 
 /// What instants are read from.
@@ -159,7 +136,7 @@ mod tests {
                     range.clone().map(|at| recording.active.at(Moment(at as u32))).max(),
                     Some(*active)
                 );
-                assert!(range.contains(&moment.index()) && *active <= figure.top_bytes);
+                assert!(range.contains(&moment.index()));
                 assert_eq!(*categories, attribution.categories.bytes_at(&recording, *moment), "{name}");
                 assert!(column.instant.reserved <= column.most_reserved);
             }

@@ -1,18 +1,21 @@
 //! What an HTML report shows besides words, in both themes.
 
 use super::kind::{ExportError, Format, PictureKind};
-use super::report_figure::memory_figure;
+use super::report_timeline::page_timeline;
 use super::spec::{Marked, PictureSpec, StacksView};
 use oomscope_analysis::{Attribution, Category, Direction, Measure, TreeOptions};
 use oomscope_draw::picture::{Selected, view_of};
 use oomscope_draw::segment_map::MapLook;
 use oomscope_draw::{Axis, BandColors, ColorBy, Coloring, Future, Palette, Rgb};
 use oomscope_model::{Moment, Recording};
-use oomscope_report::{PageParts, Picture, Theme};
+use oomscope_report::{Drawing, PageParts, Picture, Theme};
 use std::sync::Arc;
 
-/// Width and height, in points: as wide as the page shows them.
-const SIZE: [f32; 2] = [1200.0, 675.0];
+/// Width and height of the segment map in points, on wide and on narrow pages. It has nothing beside it.
+const MAP_SIZES: [[u32; 2]; 2] = [[1150, 560], [440, 520]];
+
+/// Pixels of a point of the segment map, whose many blocks take many bytes.
+const MAP_SCALE: f32 = 1.0;
 
 /// What pictures of a report are about.
 #[derive(Clone, Copy)]
@@ -33,23 +36,35 @@ pub struct PageSubject<'a> {
     pub redacts: bool,
 }
 
-/// Colours, the figure over time, and pictures of the timeline and the segment map.
+/// Colours, the timeline with what can be read from it, and a picture of the segment map.
 ///
 /// # Errors
 /// If a picture cannot be written.
 pub fn report_parts(subject: PageSubject<'_>) -> Result<PageParts, ExportError> {
-    let kinds = [
-        (PictureKind::Timeline, "What was allocated over time, block by block"),
-        (PictureKind::SegmentMap, "What reserved memory was used for"),
-    ];
-    let [light, dark] = [&Palette::LIGHT, &Palette::DARK].map(|palette| spec(subject, palette));
-    let picture = |(kind, title): (PictureKind, &str)| {
-        let paint = |spec: &PictureSpec| PictureSpec { kind, ..spec.clone() }.file(Format::Png, SIZE, 1.0);
-        Ok(Picture { title: title.to_owned(), light: paint(&light)?, dark: paint(&dark)? })
+    let specs = [&Palette::LIGHT, &Palette::DARK].map(|palette| spec(subject, palette));
+    Ok(PageParts {
+        light: theme(&Palette::LIGHT),
+        dark: theme(&Palette::DARK),
+        timeline: Some(page_timeline(subject.attribution, &specs)?),
+        pictures: vec![map(&specs)?],
+    })
+}
+
+/// The segment map.
+fn map([light, dark]: &[PictureSpec; 2]) -> Result<Picture, ExportError> {
+    let paint = |spec: &PictureSpec, size: [u32; 2]| {
+        PictureSpec { kind: PictureKind::SegmentMap, ..spec.clone() }.file(
+            Format::Png,
+            size.map(|side| side as f32),
+            MAP_SCALE,
+        )
     };
-    let pictures = kinds.into_iter().map(picture).collect::<Result<_, ExportError>>()?;
-    let figure = memory_figure(subject.recording.timeline(), subject.attribution, subject.moment);
-    Ok(PageParts { light: theme(&Palette::LIGHT), dark: theme(&Palette::DARK), figure, pictures })
+    let [wide, narrow] = MAP_SIZES.map(|size| {
+        let (light, dark) = (paint(light, size)?, paint(dark, size)?);
+        Ok::<_, ExportError>(Drawing { size, light, dark })
+    });
+    let title = "What reserved memory was used for".to_owned();
+    Ok(Picture { title, wide: wide?, narrow: narrow? })
 }
 
 /// The colours of a page in both themes, without pictures.
@@ -92,7 +107,9 @@ fn spec(subject: PageSubject<'_>, palette: &'static Palette) -> PictureSpec {
         is_in_page: true,
         redacts,
         moment,
-        has_cursor: false,
+        // A failure and the peak have marks of their own.
+        has_cursor: !recording.ooms.iter().any(|oom| Moment::after(oom.event) == moment)
+            && recording.active.peak().0 != moment,
         selected: Selected::None,
         filter: None,
         marked: marked.cloned(),
@@ -114,8 +131,8 @@ fn spec(subject: PageSubject<'_>, palette: &'static Palette) -> PictureSpec {
 mod tests {
     use super::*;
     use crate::PictureVerdict;
-    use oomscope_draw::picture::Caption;
     use oomscope_analysis::{RangeName, UserRules};
+    use oomscope_draw::picture::Caption;
     use oomscope_fixtures::first;
     use oomscope_report::{Answer, Fix};
     use oomscope_snapshot::load::{Input, Progress, load};

@@ -71,10 +71,10 @@ pub use comparison::{
 };
 pub use csv_text::{io_error as csv_error, spreadsheet_safe};
 pub use diagnosis::{
-    Answer, Document, FigureColumn, FigureInstant, FigureMark, Fix, MAX_MARKDOWN_CHARS, MarkKind,
-    MemoryFigure, PageParts, Picture, RemedyText, ReportInput, TextDetail, Theme, answer, fix, fix_of,
-    kind_text, quoted, report_html, report_json, report_markdown, report_text, simulated_heading,
-    simulated_text,
+    Answer, Document, Drawing, FigureColumn, FigureInstant, FigureMark, Fix, MAX_MARKDOWN_CHARS, MarkKind,
+    MemoryFigure, PageParts, PageTimeline, Picture, Plot, Readings, RemedyText, ReportInput, TextDetail,
+    Theme, answer, fix, fix_of, kind_text, quoted, report_html, report_json, report_markdown, report_text,
+    simulated_heading, simulated_text,
 };
 pub use explain::{Explanation, explain_json, explain_text};
 pub use fits::{fit_words, outcome_in_short, outcome_text};

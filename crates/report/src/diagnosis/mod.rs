@@ -24,7 +24,8 @@ pub use fix::{Fix, fix, fix_of};
 pub use json::report_json;
 pub use markdown::{MAX_MARKDOWN_CHARS, report_markdown};
 pub use page::{
-    FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure, PageParts, Picture, Theme, report_html,
+    Drawing, FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure, PageParts, PageTimeline,
+    Picture, Plot, Readings, Theme, report_html,
 };
 pub use quoted::{RemedyText, quoted, simulated_heading};
 pub use simulated::simulated_text;

@@ -177,7 +177,7 @@ pub(super) fn recording(sink: &mut impl Sink, document: &Document) {
     };
     let rows = facts.chain([("Allocator", settings)]);
     sink.table(&Table {
-        style: None,
+        style: Some("facts"),
         columns: vec![UNTITLED, UNTITLED],
         rows: rows.map(|(label, cell)| vec![Cell::Plain(label.to_owned()), cell]).collect(),
     });

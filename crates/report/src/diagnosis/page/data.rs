@@ -1,19 +1,25 @@
-//! The figures behind the figure, for the script of the page: exact bytes of every column and mark.
+//! The figures behind the timeline, for the script of the page: exact bytes of every column and mark.
 
+use super::drawings::NARROW;
 use super::figure::{FigureInstant, MarkKind, MemoryFigure};
-use super::svg::PLOT_X;
+use super::parts::{Plot, Readings};
 use oomscope_analysis::{Category, Phase};
 use oomscope_model::Bytes;
 use serde_json::{Value, json};
 
-impl MemoryFigure {
+impl Readings {
     /// The data as JSON that can stand in a script. They are numbers and words of the program's own: no text of a file is
     /// among them. All the same, nothing in them can end the script or a line of it.
     pub(super) fn data(&self) -> String {
-        let text = self.json().to_string();
+        let mut data = self.figure.json();
+        data["narrow"] = json!(NARROW);
+        data["plots"] = json!([plot(self.wide), plot(self.narrow)]);
+        let text = data.to_string();
         text.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
     }
+}
 
+impl MemoryFigure {
     fn json(&self) -> Value {
         let of = |value: fn(&FigureInstant) -> Value| self.instants().map(value).collect::<Vec<_>>();
         let marks = self.marks.iter().map(|mark| {
@@ -23,7 +29,6 @@ impl MemoryFigure {
         });
         let bands = self.categories().into_iter().rev().map(|category| self.band_json(category));
         json!({
-            "plot": PLOT_X,
             "columns": self.columns.len(),
             // Instants of the columns, then those of the marks.
             "event": of(|instant| json!(i64::from(instant.moment.0) - 1)),
@@ -50,6 +55,12 @@ impl MemoryFigure {
         let inferred = inferred.iter().any(|&bytes| bytes != 0).then_some(inferred);
         json!({"name": category.label(), "bytes": column(0), "inferred": inferred})
     }
+}
+
+/// The place of columns in a drawing: left, right, top and bottom, in hundredths of its width and height.
+fn plot(plot: Plot) -> Value {
+    let hundredths = |[from, to]: [f64; 2]| [from, to].map(|part| (part * 1e4).round() / 1e2);
+    json!({"x": hundredths(plot.x), "y": hundredths(plot.y)})
 }
 
 fn kind(kind: MarkKind) -> &'static str {

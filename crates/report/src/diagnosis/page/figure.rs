@@ -1,4 +1,4 @@
-//! The figure of a page that shows memory over time, as plain values.
+//! What was in memory at instants of a recording, as plain values: what the timeline of a page can be asked.
 
 use oomscope_analysis::{Category, CategoryBytes};
 use oomscope_model::{Bytes, Moment};
@@ -14,38 +14,26 @@ pub enum MarkKind {
     Report,
 }
 
-/// Memory over time by category, in columns.
+/// Memory over time by category, in columns of equally many moments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryFigure {
     /// Number of moments from left to right.
     pub moments: usize,
-    /// Bytes at the top.
-    pub top_bytes: Bytes,
-    /// Marks on the axis of bytes.
-    pub byte_ticks: Vec<(f64, String)>,
-    /// Marks on the axis of events, by moment.
-    pub event_ticks: Vec<(f64, String)>,
-    /// The most bytes that the device can reserve, if known.
-    pub capacity_bytes: Option<Bytes>,
     /// The columns, from the left.
     pub columns: Vec<FigureColumn>,
     /// The peak, the latest requests that failed, and the moment of the report, ascending.
     pub marks: Vec<FigureMark>,
-    /// The requests that failed: their columns, ascending, and the largest request of each.
-    pub failed: Vec<(usize, Bytes)>,
     /// Whether iterations have their numbers; else their places in the recording.
     pub is_numbered: bool,
     /// The index of the moment of the report among `marks`.
     pub at: usize,
 }
 
-/// A part of the recording, shown by the instant at which most was active.
+/// A part of the recording, read at the instant at which most was active.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FigureColumn {
     /// The first instant with the highest total of active bytes.
     pub instant: FigureInstant,
-    /// The most bytes that were allocated within the column.
-    pub most_allocated: Bytes,
     /// The most bytes that were reserved within the column.
     pub most_reserved: Bytes,
 }

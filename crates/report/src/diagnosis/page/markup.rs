@@ -3,9 +3,6 @@
 use super::super::sink::{Cell, Head, Item, Sink, Span, Table};
 use super::super::tree;
 use super::super::words::kind_text;
-use super::parts::Picture;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use oomscope_diagnosis::{CodeTree, FindingId, Severity};
 use oomscope_units as units;
 
@@ -61,15 +58,6 @@ impl Html {
         self.markup(open);
         self.text(text);
         self.markup(close);
-    }
-
-    pub(crate) fn picture(&mut self, picture: &Picture) {
-        let url = |png| format!("data:image/png;base64,{}", STANDARD.encode(png));
-        self.element("<h2>", &picture.title, "</h2>\n");
-        self.markup("<figure><picture><source media=\"screen and (prefers-color-scheme: dark)\"");
-        self.element(" srcset=\"", &url(&picture.dark), "\">");
-        self.element("<img src=\"", &url(&picture.light), "\"");
-        self.element(" alt=\"", &picture.title, "\"></picture></figure>\n");
     }
 
     fn cell(&mut self, cell: &Cell) {

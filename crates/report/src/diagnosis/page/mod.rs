@@ -1,16 +1,16 @@
 //! The report for a browser: one file that needs nothing else.
 
 mod data;
+mod drawings;
 mod figure;
 mod markup;
 mod parts;
 pub(crate) mod policy;
 mod readout;
-mod steps;
-mod svg;
+mod timeline;
 
 pub use figure::{FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure};
-pub use parts::{PageParts, Picture, Theme};
+pub use parts::{Drawing, PageParts, PageTimeline, Picture, Plot, Readings, Theme};
 
 use super::document::{Document, FindingText};
 use super::sink::Sink as _;
@@ -30,8 +30,8 @@ pub fn report_html(document: &Document, parts: &PageParts) -> String {
     for finding in first {
         verdict(&mut page, finding);
     }
-    if let Some(figure) = &parts.figure {
-        self::figure(&mut page, figure);
+    if let Some(timeline) = &parts.timeline {
+        page.timeline(timeline);
     }
     for finding in first {
         evidence(&mut page, finding);
@@ -85,23 +85,6 @@ fn card(page: &mut Html, finding: &FindingText) {
     walk::body(page, finding, Detail::All);
     page.markup("</details>\n");
     page.close_section();
-}
-
-/// Memory over time, with the values at one place. The script lets a reader choose the place.
-fn figure(page: &mut Html, figure: &MemoryFigure) {
-    page.markup("<section class=\"card info\">\n<h2>Memory over time, by what it is for</h2>\n");
-    page.markup("<figure id=\"over-time\">\n<div id=\"plot\">\n");
-    figure.svg(page, &figure.description());
-    page.markup("</div>\n");
-    figure.readout(page);
-    page.markup("<figcaption class=\"quiet\">Each column shows the instant at which most was active. ");
-    page.markup("<span id=\"hint\" hidden>Point at the figure or use the arrow keys, with Shift for larger ");
-    page.markup("steps; P goes to the peak");
-    page.markup(if figure.failed.is_empty() { "" } else { ", O to the request that failed" });
-    page.markup(".</span></figcaption>\n");
-    page.markup("</figure>\n<script type=\"application/json\" id=\"memory\">");
-    page.computed(&figure.data());
-    page.markup("</script>\n</section>\n");
 }
 
 #[cfg(test)]

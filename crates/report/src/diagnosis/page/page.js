@@ -1,5 +1,5 @@
 "use strict";
-// The page without this script has everything but the choice of a place in the figure, and copying by a click.
+// The page without this script has everything but the choice of an instant of the timeline, and copying by a click.
 
 // Paper has no folds.
 const folded = () => document.querySelectorAll("details:not([open])");
@@ -73,12 +73,13 @@ const amountText = (bytes, inferred) => {
 };
 const shareText = (part, whole) => (whole === 0 ? "0 %" : `${fixed((part / whole) * 100, 1)} %`);
 
-// The figure: a slider over its columns.
+// The timeline: a slider over its columns.
 function scrub(data) {
   const find = (id) => document.getElementById(id);
-  const [plot, drawing, cursor] = [find("plot"), find("drawing"), find("cursor")];
-  const [left, right] = data.plot;
-  const width = (right - left) / data.columns;
+  const [plot, cursor] = [find("plot"), find("cursor")];
+  const picture = plot.querySelector("img");
+  const narrow = matchMedia(data.narrow);
+  const place = () => data.plots[narrow.matches ? 1 : 0];
   const bands = [...document.querySelectorAll("#readout .band")];
   const totals = [...document.querySelectorAll("#readout .total")];
   let column = data.marks[data.at].column;
@@ -88,7 +89,7 @@ function scrub(data) {
     const event = data.event[row];
     return event < 0 ? "Before the first event" : `After event ${separated(event)}`;
   };
-  const place = (row) => {
+  const where = (row) => {
     const parts = [];
     if (data.time_us[row] !== null) parts.push(durationText(data.time_us[row]));
     const phase = data.phases[data.phase[row]];
@@ -99,13 +100,18 @@ function scrub(data) {
     if (activity) parts.push(activity);
     return parts.join(" · ");
   };
+  const point = () => {
+    const { x: [left, right], y: [top, bottom] } = place();
+    cursor.style.left = `${left + ((right - left) * (column + 0.5)) / data.columns}%`;
+    cursor.style.top = `${top}%`;
+    cursor.style.height = `${bottom - top}%`;
+  };
   const show = (row) => {
     const isMark = data.columns <= row;
     column = isMark ? data.marks[row - data.columns].column : row;
-    const x = (left + (column + 0.5) * width).toFixed(1);
-    cursor.setAttribute("d", cursor.getAttribute("d").replace(/^M[\d.]+/, `M${x}`));
+    point();
     find("when").textContent = title(row);
-    find("where").textContent = place(row);
+    find("where").textContent = where(row);
     data.bands.forEach((band, i) => {
       const cells = bands[i].cells;
       cells[1].textContent = amountText(band.bytes[row], band.inferred ? band.inferred[row] : 0);
@@ -118,17 +124,20 @@ function scrub(data) {
     totals[2].cells[2].textContent = data.reserved[row] < most ? `up to ${bytesText(most)}` : "";
     plot.setAttribute("aria-valuenow", column);
     const amounts = [...bands].map((band) => `${band.cells[0].textContent} ${band.cells[1].textContent}`);
-    const said = [title(row), place(row), `active ${bytesText(data.active[row])}`, ...amounts];
+    const said = [title(row), where(row), `active ${bytesText(data.active[row])}`, ...amounts];
     plot.setAttribute("aria-valuetext", said.join(", "));
   };
   const go = (to) => show(Math.max(0, Math.min(data.columns - 1, to)));
 
-  const point = (event) => {
-    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(drawing.getScreenCTM().inverse());
-    go(Math.floor((at.x - left) / width));
+  const follow = (event) => {
+    const { left: start, width } = picture.getBoundingClientRect();
+    const [left, right] = place().x;
+    const at = ((event.clientX - start) / width) * 100;
+    go(Math.floor(((at - left) / (right - left)) * data.columns));
   };
-  drawing.addEventListener("pointermove", point);
-  drawing.addEventListener("pointerdown", point);
+  picture.addEventListener("pointermove", follow);
+  picture.addEventListener("pointerdown", follow);
+  narrow.addEventListener("change", point);
 
   // The next mark of a kind, around again from the first.
   const next = (kind) => {
@@ -172,10 +181,11 @@ function scrub(data) {
 
   plot.tabIndex = 0;
   plot.setAttribute("role", "slider");
-  plot.setAttribute("aria-label", drawing.getAttribute("aria-label"));
+  plot.setAttribute("aria-label", picture.alt);
   plot.setAttribute("aria-valuemin", 0);
   plot.setAttribute("aria-valuemax", data.columns - 1);
   find("hint").hidden = false;
+  cursor.hidden = false;
   show(data.columns + data.at);
 }
 

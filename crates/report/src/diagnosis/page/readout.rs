@@ -1,4 +1,4 @@
-//! The values at a place of the figure, in words. The script writes the same for other places.
+//! The values at a place of the timeline, in words. The script writes the same for other places.
 
 use super::figure::{FigureInstant, FigureMark, MarkKind, MemoryFigure};
 use super::markup::Html;
@@ -56,7 +56,7 @@ impl MemoryFigure {
         }
         page.markup("</table>\n");
         if self.instants().any(|instant| instant.categories.iter().any(|of| of.inferred_bytes != 0)) {
-            page.element("<p class=\"quiet\">Faded, ", CATEGORY_LEGEND, "</p>\n");
+            page.element("<p class=\"quiet\">", CATEGORY_LEGEND, "</p>\n");
         }
         page.markup("</div>\n");
     }
