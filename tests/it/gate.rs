@@ -205,10 +205,15 @@ fn a_page_says_the_fix_as_the_document_does() {
         let file = sample(name).display().to_string();
         let fix = json(["report", &file, "--format", "json"])["fix"].clone();
         let page = stdout(["report", &file, "--format", "html"]);
-        let line = page.lines().find(|line| line.contains("<p class=\"answer\">fix: ")).expect("a fix");
-        match fix["outcome"].as_str() {
-            Some(outcome) => assert!(line.contains(&format!("simulated: {outcome}")), "{line}"),
-            None => assert!(!line.contains("simulated"), "{line}"),
+        let (_, said) = page.split_once("<div id=\"fix\">").expect("a fix");
+        let said = said.split("</div>").next().unwrap_or_default();
+        for key in ["text", "code"] {
+            let text = fix[key].as_str().expect("a text").replace('"', "&quot;").replace('\'', "&#39;");
+            assert!(said.contains(&text), "{text} is not in {said}");
+        }
+        match fix["remedy"]["id"].as_str() {
+            Some(id) => assert!(said.contains(&format!("({id}): ")), "{said}"),
+            None => assert!(!said.contains("Simulated"), "{said}"),
         }
     }
 }

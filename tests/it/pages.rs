@@ -106,10 +106,11 @@ fn a_page_has_both_pictures_in_both_themes_and_the_order_of_an_answer() {
     let order = [
         "<h1>Out of memory",
         "index.py:60 add: keeps 1.44 GiB unused",
-        "by line of code</h3>",
-        "<h3>What to change</h3>",
+        "<p class=\"answer\">Fix: Let segments grow",
         "<pre class=\"code\">PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</pre>",
         "it finishes the step, with",
+        "<main>",
+        "by line of code</h3>",
         "<figure id=\"over-time\">",
         "<b>Evidence</b></summary>",
         "<h3>What else to do</h3>",
@@ -142,6 +143,26 @@ fn a_page_has_one_timeline_and_its_values_beside_it() {
     assert_eq!((projected.len(), recorded.len()), (2, 2));
     for ([from, to], [recorded_from, recorded_to]) in projected.into_iter().zip(recorded) {
         assert!(from == recorded_from && from < to && to < recorded_to && recorded_to <= 100.0);
+    }
+}
+
+#[test]
+fn a_page_says_its_fix_once() {
+    for name in
+        ["frag_oom.pickle", "gpt_oom_forward.pickle", "leak_eval_losses.pickle", "copy_best.pickle.gz"]
+    {
+        let page = page(name, &[]);
+        let file = sample(name).to_string_lossy().into_owned();
+        let fix = support::json(["report", &file, "--format", "json"])["fix"].clone();
+        let of = |key: &str| fix[key].as_str().expect("a text").replace('"', "&quot;").replace('\'', "&#39;");
+        for said in [of("text"), of("code")] {
+            assert_eq!(page.matches(&said).count(), 1, "{name}: {said}");
+            assert!(between(&page, "<div id=\"fix\">", "</div>").contains(&said), "{name}: {said}");
+        }
+        assert!(page.find("<div id=\"fix\">") < page.find("<main>"), "{name}: it comes first");
+        // What is folded points to it.
+        let has_pointer = page.contains("href=\"#fix\"");
+        assert_eq!(has_pointer, ["leak_eval_losses.pickle", "copy_best.pickle.gz"].contains(&name), "{name}");
     }
 }
 

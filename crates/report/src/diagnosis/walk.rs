@@ -85,7 +85,21 @@ pub(super) fn fix(sink: &mut impl Sink, finding: &FindingText) {
         let own = own.as_ref().map(|text| Item { text, code: None });
         sink.list(&[first].into_iter().chain(own).collect::<Vec<_>>());
     }
-    remedies(sink, &finding.other_remedies());
+    let others = finding.other_remedies();
+    if !others.is_empty() {
+        sink.heading(simulated_heading(&others));
+        remedies(sink, &others);
+    }
+}
+
+/// The best remedies besides what to change, where that was said before.
+pub(super) fn other_changes(sink: &mut impl Sink, finding: &FindingText) {
+    let others = finding.other_remedies();
+    if !others.is_empty() {
+        sink.heading("What else would help");
+        sink.remark(&format!("{}.", simulated_heading(&others)));
+        remedies(sink, &others);
+    }
 }
 
 /// What a verdict says besides its cause, its fix and its lines.
@@ -95,12 +109,8 @@ pub(super) fn details(sink: &mut impl Sink, finding: &FindingText, detail: Detai
     evidence(sink, finding, detail);
 }
 
-/// The best remedies that were simulated, if any were.
+/// Remedies that were simulated.
 fn remedies(sink: &mut impl Sink, remedies: &[&RemedyText]) {
-    if remedies.is_empty() {
-        return;
-    }
-    sink.heading(simulated_heading(remedies));
     let items = remedies.iter().map(|remedy| Item {
         text: &remedy.text,
         code: Some(remedy.code.as_str()).filter(|code| !code.is_empty()),

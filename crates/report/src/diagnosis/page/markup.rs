@@ -13,6 +13,8 @@ const BAR_WIDTH: f64 = 72.0;
 #[derive(Default)]
 pub(crate) struct Html {
     pub(crate) out: String,
+    /// What to change, once it is said: its words and its code.
+    pub(super) said_fix: Option<[String; 2]>,
 }
 
 impl Html {
@@ -81,13 +83,7 @@ impl Sink for Html {
             self.element("<p class=\"answer\"><b>", culprit, "</b></p>\n");
         }
         if let Some(fix) = head.fix {
-            let [open, close] = if fix.is_code { ["<code>", "</code>"] } else { ["", ""] };
-            self.markup("<p class=\"answer\">fix: ");
-            self.element(open, &fix.short, close);
-            if let Some(remedy) = &fix.simulated {
-                self.element(" · simulated: ", &remedy.outcome, "");
-            }
-            self.markup("</p>\n");
+            self.fix(fix);
         }
         self.element("<p class=\"quiet\">", head.name, " · ");
         self.text(head.device);
@@ -151,10 +147,8 @@ impl Sink for Html {
     fn list(&mut self, items: &[Item<'_>]) {
         self.markup("<ul>\n");
         for item in items {
-            self.element("<li>", item.text, "");
-            if let Some(code) = item.code {
-                self.element("<pre class=\"code\">", code, "</pre>");
-            }
+            self.markup("<li>");
+            self.item(item);
             self.markup("</li>\n");
         }
         self.markup("</ul>\n");

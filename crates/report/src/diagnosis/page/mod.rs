@@ -7,6 +7,7 @@ mod markup;
 mod parts;
 pub(crate) mod policy;
 mod readout;
+mod said;
 mod timeline;
 
 pub use figure::{FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure};
@@ -28,7 +29,7 @@ pub fn report_html(document: &Document, parts: &PageParts) -> String {
     page.markup("<main>\n");
     let (first, others) = document.findings.split_at(document.findings.len().min(1));
     for finding in first {
-        verdict(&mut page, finding);
+        verdict(&mut page, finding, document.fix().is_some());
     }
     if let Some(timeline) = &parts.timeline {
         page.timeline(timeline);
@@ -55,15 +56,19 @@ pub fn report_html(document: &Document, parts: &PageParts) -> String {
     page.out
 }
 
-/// The lines of code that the verdict is about, and what to change.
-fn verdict(page: &mut Html, finding: &FindingText) {
+/// The lines of code that the verdict is about, and what to change, unless the head says it.
+fn verdict(page: &mut Html, finding: &FindingText, is_fix_said: bool) {
     page.open_finding(finding.severity, finding.id);
     walk::why(page, finding);
     match &finding.tree {
         Some(tree) if !tree.rows.is_empty() => page.tree(tree),
         _ => walk::sites(page, finding),
     }
-    walk::fix(page, finding);
+    if is_fix_said {
+        walk::other_changes(page, finding);
+    } else {
+        walk::fix(page, finding);
+    }
     page.close_section();
 }
 
