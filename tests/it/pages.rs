@@ -166,6 +166,69 @@ fn a_page_says_its_fix_once() {
     }
 }
 
+/// The rows of the tables of a page that have a bar: what comes first in each, and the parts of its bar with their shares.
+fn bars(page: &str) -> Vec<(&str, Vec<(&str, f64)>)> {
+    let row = |row| {
+        let (_, rest) = str::split_once(row, "<td class=\"bar\"><svg ")?;
+        let (svg, cells) = rest.split_once("</svg></td>")?;
+        let parts = svg.split("<rect ").skip(2).map(|rect| {
+            let width = between(rect, "width=\"", "\"").parse::<f64>().expect("a width");
+            (between(rect, "class=\"", "\""), width / 72.0)
+        });
+        Some((cells, parts.collect()))
+    };
+    page.split("<tr").skip(1).map(|rest| rest.split("</tr>").next().unwrap_or(rest)).filter_map(row).collect()
+}
+
+#[test]
+fn amounts_have_bars_that_begin_at_one_place_and_have_one_scale() {
+    let page = page("annotated.pickle", &["--no-remedies"]);
+    for table in page.split("<table").skip(1).filter_map(|rest| rest.split("</table>").next()) {
+        let rows: Vec<&str> = table.split("<tr").skip(1).collect();
+        let has_bars = table.contains("<td class=\"bar\">");
+        let first = rows.iter().filter_map(|row| row.split_once('>')).map(|(_, cells)| cells);
+        for cells in first {
+            let is_first = cells.starts_with("<td class=\"bar\">") || cells.starts_with("<th></th>");
+            assert_eq!(is_first, has_bars, "{cells}");
+            assert!(!cells[1..].contains("<td class=\"bar\">"), "{cells}");
+        }
+    }
+    let tree = between(&page, "<table class=\"tree\">", "</table>");
+    let shares = tree.split("<td class=\"n quiet\">").skip(1).map(|cell| between(cell, "", " %"));
+    for ((_, bar), share) in bars(tree).into_iter().zip(shares) {
+        let share = share.parse::<f64>().expect("a share") / 100.0;
+        assert!((bar[0].1 - share).abs() < 0.006 && bar[0].0 == "fill-plain", "{bar:?} for {share}");
+    }
+}
+
+#[test]
+fn bars_have_the_colours_of_categories() {
+    let page = page("annotated.pickle", &["--no-remedies"]);
+    let colors = [
+        ("parameters", "fill-parameter"),
+        ("gradients", "fill-gradient"),
+        ("optimizer state", "fill-optimizer_state"),
+        ("activations", "fill-activation"),
+    ];
+    let readout = between(&page, "<div id=\"readout\">", "</div>");
+    let breakdown = between(&page, "info · breakdown", "</section>");
+    for list in [readout, breakdown] {
+        let bars = bars(list);
+        let mut lengths = Vec::new();
+        for (name, color) in colors {
+            let is_named =
+                |(cells, _): &&(&str, Vec<(&str, f64)>)| cells.starts_with(&format!("<td>{name}<"));
+            let (_, parts) = bars.iter().find(is_named).expect("a row for each");
+            assert_eq!((parts.len(), parts[0].0), (1, color), "{name}");
+            lengths.push(parts[0].1);
+        }
+        // 206, 786, 409 and 821 MiB.
+        assert!(lengths[0] < lengths[2] && lengths[2] < lengths[1] && lengths[1] < lengths[3], "{lengths:?}");
+    }
+    let modules = between(&page, "<summary>Memory by module</summary>", "</details>");
+    assert!(bars(modules).iter().any(|(_, parts)| 1 < parts.len()), "one bar for all that a module has");
+}
+
 #[test]
 fn a_file_that_is_hostile_gets_nothing_into_a_page() {
     let recording = hostile(8, 6);

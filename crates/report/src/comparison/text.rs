@@ -36,6 +36,7 @@ pub fn comparison_text(out: &mut dyn Write, report: &ComparisonReport<'_>) -> io
 fn cell_text(cell: &Cell) -> String {
     match cell {
         Cell::Plain(text) | Cell::Number(text) | Cell::Code(text) => text.clone(),
+        Cell::Amount(amount) => amount.text.clone(),
         Cell::Codes(texts) => texts.join(" "),
     }
 }

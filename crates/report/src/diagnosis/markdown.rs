@@ -1,5 +1,6 @@
 //! The report for a ticket: GitHub's Markdown, short enough for an issue.
 
+use super::amounts;
 use super::document::{Document, FindingText};
 use super::markdown_sink::Markdown;
 use super::walk::{self, Detail};
@@ -23,7 +24,7 @@ pub fn report_markdown(document: &Document) -> String {
     let notes = shortened_notes(written(|sink| walk::notes(sink, document)));
     let tail = written(|sink| {
         walk::ranks(sink, document);
-        walk::modules(sink, document);
+        amounts::modules(sink, document);
         walk::recording(sink, document);
     });
     let room =

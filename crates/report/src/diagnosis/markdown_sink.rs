@@ -44,6 +44,7 @@ impl Markdown {
     fn cell(&mut self, cell: &Cell) {
         match cell {
             Cell::Plain(text) | Cell::Number(text) => self.text(text),
+            Cell::Amount(amount) => self.text(&amount.text),
             Cell::Code(text) => self.out.push_str(&cell_code(text)),
             Cell::Codes(texts) => {
                 let codes: Vec<String> = texts.iter().map(|text| cell_code(text)).collect();

@@ -1,6 +1,7 @@
 //! A diagnosis as a report: text for a terminal, Markdown for a ticket, HTML for a browser, JSON for
 //! programs.
 
+mod amounts;
 mod answer;
 mod clean;
 mod document;

@@ -1,7 +1,10 @@
 //! The interface between the parts of a report and the formats with markup that it is written in.
 
 use super::fix::Fix;
+use oomscope_analysis::Category;
 use oomscope_diagnosis::{CodeTree, FindingId, Severity};
+use oomscope_model::Bytes;
+use oomscope_units as units;
 
 /// A format with markup. Texts come as they were recorded: escaping them is the sink's business alone.
 pub(crate) trait Sink {
@@ -74,9 +77,35 @@ pub(crate) enum Span<'a> {
 pub(crate) enum Cell {
     Plain(String),
     Number(String),
+    Amount(Amount),
     Code(String),
     /// Pieces of code that belong together.
     Codes(Vec<String>),
+}
+
+impl Cell {
+    /// The amount, if it is one.
+    pub(crate) fn amount(&self) -> Option<&Amount> {
+        if let Self::Amount(amount) = self { Some(amount) } else { None }
+    }
+}
+
+/// Bytes, which a format may show as a bar, too.
+#[derive(Clone)]
+pub(crate) struct Amount {
+    pub(crate) text: String,
+    pub(crate) bytes: Bytes,
+    /// What they are for, if they are for one thing.
+    pub(crate) category: Option<Category>,
+    /// Whether that is only inferred.
+    pub(crate) is_inferred: bool,
+}
+
+impl Amount {
+    /// Bytes that are for several things.
+    pub(super) fn of(bytes: Bytes) -> Self {
+        Self { text: units::bytes(bytes), bytes, category: None, is_inferred: false }
+    }
 }
 
 /// A column of a table.
@@ -86,6 +115,9 @@ pub(crate) struct Column {
     pub(crate) title: &'static str,
     pub(crate) is_number: bool,
 }
+
+/// A column without a title.
+pub(crate) const UNTITLED: Column = Column { title: "", is_number: false };
 
 /// A table: every row has a cell for each column.
 pub(crate) struct Table {

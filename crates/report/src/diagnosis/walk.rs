@@ -1,11 +1,10 @@
 //! The parts of a report in their order, for every format with markup.
 
+use super::amounts::{figures, sites};
 use super::document::{AdviceText, Document, FindingText, NoteText, StackText};
 use super::quoted::{RemedyText, simulated_heading};
-use super::sink::{Cell, Column, Head, Item, Sink, Span, Table};
+use super::sink::{Cell, Head, Item, Sink, Span, Table, UNTITLED};
 use super::words::{TOOL, place};
-use crate::modules::{main_module_rows, module_cells, module_columns, module_indent, module_label};
-use oomscope_analysis::ModuleRow;
 use oomscope_units as units;
 
 /// The amount of detail of a finding.
@@ -15,9 +14,6 @@ pub(super) enum Detail {
     NoStacks,
     TitleOnly,
 }
-
-/// A column without a title.
-const UNTITLED: Column = Column { title: "", is_number: false };
 
 /// The title of the verdict, and what was recorded.
 pub(super) fn head(sink: &mut impl Sink, document: &Document) {
@@ -142,21 +138,6 @@ pub(super) fn code_tree(sink: &mut impl Sink, finding: &FindingText) {
     }
 }
 
-/// The memory of modules, if any is known to be a module's.
-pub(super) fn modules(sink: &mut impl Sink, document: &Document) {
-    let Some(table) = document.modules.as_ref().filter(|table| !table.rows.is_empty()) else { return };
-    let number = |title| Column { title, is_number: true };
-    let module = Column { title: "Module", is_number: false };
-    let columns = std::iter::once(module).chain(module_columns().map(number)).collect();
-    let row = |row: &ModuleRow| {
-        let indent = "\u{2003}".repeat(module_indent(row));
-        let label = Cell::Plain(format!("{indent}{}", module_label(row)));
-        std::iter::once(label).chain(module_cells(row).map(Cell::Number)).collect()
-    };
-    let rows = main_module_rows(table).map(row).collect();
-    sink.fold("Memory by module", |sink| sink.table(&Table { style: None, columns, rows }));
-}
-
 /// How the other ranks of the job stood, if they were looked at.
 pub(super) fn ranks(sink: &mut impl Sink, document: &Document) {
     section(sink, "The other ranks", &document.ranks);
@@ -195,31 +176,6 @@ pub(super) fn recording(sink: &mut impl Sink, document: &Document) {
     sink.foot(TOOL);
 }
 
-/// The lines of code that a finding names.
-pub(super) fn sites<S: Sink>(sink: &mut S, finding: &FindingText) {
-    if finding.sites.is_empty() {
-        return;
-    }
-    let mut columns = vec![
-        Column { title: "Code", is_number: false },
-        Column { title: "Bytes", is_number: true },
-        UNTITLED,
-    ];
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
-    for site in &finding.sites {
-        let code = Cell::Code(place(&site.file, site.line, &site.name));
-        let role = Cell::Plain(site.role.text(site.count));
-        rows.push(vec![code, Cell::Number(units::bytes(site.bytes)), role]);
-    }
-    if S::SIZES_FIRST {
-        columns.swap(0, 1);
-        for row in &mut rows {
-            row.swap(0, 1);
-        }
-    }
-    sink.table(&Table { style: Some("sites"), columns, rows });
-}
-
 fn advice(sink: &mut impl Sink, title: &'static str, advice: &[AdviceText]) {
     let items: Vec<Item<'_>> =
         advice.iter().map(|advice| Item { text: &advice.text, code: advice.code.as_deref() }).collect();
@@ -239,16 +195,6 @@ fn closing(sink: &mut impl Sink, finding: &FindingText) {
     if !finding.limits.is_empty() {
         sink.remark(&format!("Not known: {}", finding.limits.join(" ")));
     }
-}
-
-fn figures(sink: &mut impl Sink, finding: &FindingText) {
-    if finding.numbers.is_empty() {
-        return;
-    }
-    let rows = finding.numbers.iter();
-    let rows = rows.map(|row| vec![Cell::Plain(row.label.to_owned()), Cell::Number(row.figure.text())]);
-    let number = Column { is_number: true, ..UNTITLED };
-    sink.table(&Table { style: None, columns: vec![UNTITLED, number], rows: rows.collect() });
 }
 
 fn stack(sink: &mut impl Sink, stack: &StackText) {

@@ -1,5 +1,6 @@
 //! The figures behind the timeline, for the script of the page: exact bytes of every column and mark.
 
+use super::bars;
 use super::drawings::NARROW;
 use super::figure::{FigureInstant, MarkKind, MemoryFigure};
 use super::parts::{Plot, Readings};
@@ -30,6 +31,8 @@ impl MemoryFigure {
         let bands = self.categories().into_iter().rev().map(|category| self.band_json(category));
         json!({
             "columns": self.columns.len(),
+            "full": self.full_bytes(),
+            "bar": bars::SIZE[0],
             // Instants of the columns, then those of the marks.
             "event": of(|instant| json!(i64::from(instant.moment.0) - 1)),
             "time_us": of(|instant| json!(instant.time_us)),

@@ -1,13 +1,10 @@
 //! HTML as a format of the report.
 
-use super::super::sink::{Cell, Head, Item, Sink, Span, Table};
+use super::super::sink::{Amount, Cell, Head, Item, Sink, Span, Table};
 use super::super::tree;
 use super::super::words::kind_text;
 use oomscope_diagnosis::{CodeTree, FindingId, Severity};
 use oomscope_units as units;
-
-/// Width of a full bar beside a line of code, in pixels.
-const BAR_WIDTH: f64 = 72.0;
 
 /// A page that is being written.
 #[derive(Default)]
@@ -62,10 +59,12 @@ impl Html {
         self.markup(close);
     }
 
-    fn cell(&mut self, cell: &Cell) {
+    pub(super) fn cell(&mut self, cell: &Cell) {
         match cell {
             Cell::Plain(text) => self.element("<td>", text, "</td>"),
-            Cell::Number(text) => self.element("<td class=\"n\">", text, "</td>"),
+            Cell::Number(text) | Cell::Amount(Amount { text, .. }) => {
+                self.element("<td class=\"n\">", text, "</td>");
+            }
             Cell::Code(text) => self.element("<td><code>", text, "</code></td>"),
             Cell::Codes(texts) => self.element("<td>", &texts.join(" · "), "</td>"),
         }
@@ -122,12 +121,14 @@ impl Sink for Html {
     }
 
     fn table(&mut self, table: &Table) {
+        let full = Self::full_bar(table);
         match table.style {
             Some(style) => self.element("<table class=\"", style, "\">\n"),
             None => self.markup("<table>\n"),
         }
         if table.columns.iter().any(|column| !column.title.is_empty()) {
             self.markup("<tr>");
+            self.markup(if full.is_some() { "<th></th>" } else { "" });
             for column in &table.columns {
                 self.markup(if column.is_number { "<th class=\"n\">" } else { "<th>" });
                 self.element("", column.title, "</th>");
@@ -136,6 +137,9 @@ impl Sink for Html {
         }
         for row in &table.rows {
             self.markup("<tr>");
+            if let Some(full) = full {
+                self.row_bar(row, full);
+            }
             for cell in row {
                 self.cell(cell);
             }
@@ -168,12 +172,10 @@ impl Sink for Html {
         self.element("<h3>", &tree::title(tree), "</h3>\n<table class=\"tree\">\n");
         for row in &tree.rows {
             let share = tree.share_of(row);
-            self.element("<tr><td class=\"n\">", &units::bytes(row.bytes), "</td>");
+            self.markup("<tr>");
+            self.share_bar(share.clamp(0.0, 1.0));
+            self.element("<td class=\"n\">", &units::bytes(row.bytes), "</td>");
             self.element("<td class=\"n quiet\">", &format!("{:.0} %", share * 100.0), "</td>");
-            let width = (share * BAR_WIDTH).clamp(0.0, BAR_WIDTH);
-            self.computed(&format!(
-                "<td><svg class=\"bar\" width=\"{BAR_WIDTH}\" height=\"8\" aria-hidden=\"true\"><rect width=\"{width:.1}\" height=\"8\"/></svg></td>"
-            ));
             let label = format!("{}{}", "\u{2003}".repeat(row.depth), tree::label(row));
             self.element("<td><code>", &label, "</code></td></tr>\n");
         }

@@ -1,5 +1,6 @@
 //! The report for a browser: one file that needs nothing else.
 
+mod bars;
 mod data;
 mod drawings;
 mod figure;
@@ -13,6 +14,7 @@ mod timeline;
 pub use figure::{FigureColumn, FigureInstant, FigureMark, MarkKind, MemoryFigure};
 pub use parts::{Drawing, PageParts, PageTimeline, Picture, Plot, Readings, Theme};
 
+use super::amounts;
 use super::document::{Document, FindingText};
 use super::sink::Sink as _;
 use super::walk::{self, Detail};
@@ -48,7 +50,7 @@ pub fn report_html(document: &Document, parts: &PageParts) -> String {
     }
     walk::ranks(&mut page, document);
     walk::notes(&mut page, document);
-    walk::modules(&mut page, document);
+    amounts::modules(&mut page, document);
     walk::recording(&mut page, document);
     page.markup("<script>");
     page.computed(&script);
@@ -62,7 +64,7 @@ fn verdict(page: &mut Html, finding: &FindingText, is_fix_said: bool) {
     walk::why(page, finding);
     match &finding.tree {
         Some(tree) if !tree.rows.is_empty() => page.tree(tree),
-        _ => walk::sites(page, finding),
+        _ => amounts::sites(page, finding),
     }
     if is_fix_said {
         walk::other_changes(page, finding);

@@ -100,6 +100,11 @@ function scrub(data) {
     if (activity) parts.push(activity);
     return parts.join(" · ");
   };
+  // Bars of all instants have one scale.
+  const bar = (cell, bytes) => {
+    const share = Math.max(0, Math.min(1, bytes / Math.max(1, data.full)));
+    cell.querySelector("rect:last-child").setAttribute("width", (share * data.bar).toFixed(1));
+  };
   const point = () => {
     const { x: [left, right], y: [top, bottom] } = place();
     cursor.style.left = `${left + ((right - left) * (column + 0.5)) / data.columns}%`;
@@ -114,16 +119,20 @@ function scrub(data) {
     find("where").textContent = where(row);
     data.bands.forEach((band, i) => {
       const cells = bands[i].cells;
-      cells[1].textContent = amountText(band.bytes[row], band.inferred ? band.inferred[row] : 0);
-      cells[2].textContent = shareText(band.bytes[row], data.active[row]);
+      bar(cells[0], band.bytes[row]);
+      cells[2].textContent = amountText(band.bytes[row], band.inferred ? band.inferred[row] : 0);
+      cells[3].textContent = shareText(band.bytes[row], data.active[row]);
     });
     const values = [data.active[row], data.allocated[row], data.reserved[row]];
-    values.forEach((value, i) => { totals[i].cells[1].textContent = bytesText(value); });
+    values.forEach((value, i) => {
+      bar(totals[i].cells[0], value);
+      totals[i].cells[2].textContent = bytesText(value);
+    });
     // The line shows the most of the column, which may be at another instant than this one.
     const most = isMark ? 0 : data.most_reserved[row];
-    totals[2].cells[2].textContent = data.reserved[row] < most ? `up to ${bytesText(most)}` : "";
+    totals[2].cells[3].textContent = data.reserved[row] < most ? `up to ${bytesText(most)}` : "";
     plot.setAttribute("aria-valuenow", column);
-    const amounts = [...bands].map((band) => `${band.cells[0].textContent} ${band.cells[1].textContent}`);
+    const amounts = [...bands].map((band) => `${band.cells[1].textContent} ${band.cells[2].textContent}`);
     const said = [title(row), where(row), `active ${bytesText(data.active[row])}`, ...amounts];
     plot.setAttribute("aria-valuetext", said.join(", "));
   };

@@ -23,7 +23,7 @@ pub(crate) fn style(light: &Theme, dark: &Theme) -> String {
     out.push_str(" } }\n");
     let color = |category: Category| {
         let key = category.key();
-        format!(".fill-{key} {{ fill: var(--{key}); }} .area-{key} {{ background: var(--{key}); }}\n")
+        format!(".fill-{key} {{ fill: var(--{key}); }}\n")
     };
     out.extend(Category::ALL.map(color));
     out + &as_parsed(STYLE)

@@ -1,5 +1,6 @@
 //! The values at a place of the timeline, in words. The script writes the same for other places.
 
+use super::bars::{self, Part};
 use super::figure::{FigureInstant, FigureMark, MarkKind, MemoryFigure};
 use super::markup::Html;
 use crate::{CATEGORY_LEGEND, category_amount};
@@ -32,6 +33,12 @@ impl MemoryFigure {
         std::iter::once(what).chain(marks).collect::<Vec<_>>().join(" ")
     }
 
+    /// The bytes of a full bar: the most that there ever was.
+    pub(super) fn full_bytes(&self) -> Bytes {
+        let totals = self.instants().flat_map(|instant| [instant.active, instant.reserved]);
+        totals.max().unwrap_or_default()
+    }
+
     /// Write the values at the moment of the report, and the legend with them.
     pub(super) fn readout(&self, page: &mut Html) {
         let Some(mark) = self.marks.get(self.at) else { return };
@@ -39,19 +46,23 @@ impl MemoryFigure {
         page.markup("<div id=\"readout\">\n");
         page.element("<p id=\"when\">", &mark.title(), "</p>\n");
         page.element("<p id=\"where\" class=\"quiet\">", &self.place(instant), "</p>\n<table>\n");
+        let full = self.full_bytes();
         for category in self.categories().into_iter().rev() {
             let found = instant.categories.iter().find(|of| of.category == category);
             let amount = found.map_or_else(|| units::bytes(0), category_amount);
-            let share = units::percent(found.map_or(Bytes::ZERO, |of| of.bytes), instant.active);
-            page.computed(&format!("<tr class=\"band\"><td><i class=\"area-{}\"></i>", category.key()));
-            page.text(category.label());
-            page.element("</td><td class=\"n\">", &amount, "</td>");
-            page.element("<td class=\"n quiet\">", &share, "</td></tr>\n");
+            let bytes = found.map_or(Bytes::ZERO, |of| of.bytes);
+            page.markup("<tr class=\"band\">");
+            page.bar(&[Part { share: bars::share(bytes, full), fill: bars::fill(category) }]);
+            page.element("<td>", category.label(), "</td>");
+            page.element("<td class=\"n\">", &amount, "</td>");
+            page.element("<td class=\"n quiet\">", &units::percent(bytes, instant.active), "</td></tr>\n");
         }
         let totals =
             [("active", instant.active), ("allocated", instant.allocated), ("reserved", instant.reserved)];
         for (name, bytes) in totals {
-            page.computed(&format!("<tr class=\"total\"><td><i class=\"stroke-{name}\"></i>{name}</td>"));
+            page.markup("<tr class=\"total\">");
+            page.bar(&[Part { share: bars::share(bytes, full), fill: format!("fill-{name}") }]);
+            page.element("<td>", name, "</td>");
             page.element("<td class=\"n\">", &units::bytes(bytes), "</td><td></td></tr>\n");
         }
         page.markup("</table>\n");
