@@ -229,6 +229,42 @@ fn bars_have_the_colours_of_categories() {
     assert!(bars(modules).iter().any(|(_, parts)| 1 < parts.len()), "one bar for all that a module has");
 }
 
+/// The number of pages of a page on paper, or nothing where no browser is there.
+fn printed_pages(name: &str) -> Option<usize> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [html, pdf] = ["a.html", "a.pdf"].map(|file| folder.path().join(file));
+    std::fs::write(&html, page(name, &[])).expect("a file");
+    let browser = Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"])
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+        .arg(format!("--print-to-pdf={}", pdf.display()))
+        .arg(format!("file://{}", html.display()))
+        .stderr(Stdio::null())
+        .status();
+    let Ok(written) = browser.and_then(|_| std::fs::read(&pdf)) else {
+        support::skipped("pages on paper: Chromium is missing");
+        return None;
+    };
+    let text = String::from_utf8_lossy(&written);
+    let count = text.split("/Count ").nth(1).map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    Some(count.flatten().and_then(|count| count.parse().ok()).expect("a number of pages"))
+}
+
+#[test]
+fn a_page_takes_three_sheets_of_paper_at_most() {
+    for name in [
+        "gpt_oom_forward.pickle",
+        "frag_oom.pickle",
+        "leak_eval_losses.pickle",
+        "two_devices_oom.pickle",
+        "annotated.pickle",
+        "kv_cache_oom.pickle",
+    ] {
+        let Some(pages) = printed_pages(name) else { return };
+        assert!((1..=3).contains(&pages), "{name}: {pages} pages");
+    }
+}
+
 #[test]
 fn a_file_that_is_hostile_gets_nothing_into_a_page() {
     let recording = hostile(8, 6);
@@ -298,7 +334,7 @@ fn script_output(call: &str) -> Option<Value> {
     let script =
         page.rsplit_once("<script>").and_then(|(_, rest)| rest.split_once("</script>")).expect("a script").0;
     let program = format!(
-        "const addEventListener = () => {{}}; const document = {{ querySelectorAll: () => [], getElementById: () => null }};\n\
+        "const document = {{ querySelectorAll: () => [], getElementById: () => null }};\n\
          {script}\nconsole.log(JSON.stringify({call}));"
     );
     let node = Command::new("node").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();

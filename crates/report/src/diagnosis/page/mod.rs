@@ -77,7 +77,7 @@ fn verdict(page: &mut Html, finding: &FindingText, is_fix_said: bool) {
 /// The rest of the verdict, folded.
 fn evidence(page: &mut Html, finding: &FindingText) {
     page.open_finding(finding.severity, finding.id);
-    page.markup("<details><summary><b>Evidence</b></summary>\n");
+    page.markup("<details class=\"more\"><summary><b>Evidence</b></summary>\n");
     walk::details(page, finding, Detail::All);
     page.markup("</details>\n");
     page.close_section();

@@ -1,17 +1,6 @@
 "use strict";
 // The page without this script has everything but the choice of an instant of the timeline, and copying by a click.
 
-// Paper has no folds.
-const folded = () => document.querySelectorAll("details:not([open])");
-let opened = [];
-addEventListener("beforeprint", () => {
-  opened = [...folded()];
-  opened.forEach((fold) => { fold.open = true; });
-});
-addEventListener("afterprint", () => {
-  opened.forEach((fold) => { fold.open = false; });
-});
-
 // Code to copy.
 for (const block of document.querySelectorAll("pre.code")) {
   const around = document.createElement("div");
