@@ -102,8 +102,8 @@ impl TimelineCanvas<'_> {
         self.brackets(picture, &all, mark, labels);
     }
 
-    /// Brackets beside a moment around what spans have of it, with a label at the largest. What is marked and has no blocks, as a
-    /// request that failed, has the label alone, above what is in use.
+    /// Brackets beside a moment around what spans have of it, with a label at the largest. What is marked and is not to be seen
+    /// there, as a request that failed, has the label alone, above what is in use.
     fn brackets(
         &self,
         picture: &TimelineRaster,
@@ -127,8 +127,10 @@ impl TimelineCanvas<'_> {
         }
         let largest = parts.into_iter().max_by(|a, b| a.span().total_cmp(&b.span()));
         let in_use = || self.y(self.timeline.active.at(mark.moment).as_f64());
+        // What is too thin to be seen there has its label all the same.
+        let is_in_sight = self.rect.x_range().contains(x);
         let middle = largest.map(|range| range.center());
-        let Some(middle) = middle.or_else(|| (mark.allocations.count() == 0).then(in_use)) else { return };
+        let Some(middle) = middle.or_else(|| is_in_sight.then(in_use)) else { return };
         // Where the label of a step lies at the middle, the next rows are free.
         let beside = [0.0, -1.0, 1.0, -2.0, 2.0].map(|rows| pos2(line, middle + rows * LABEL_PX));
         beside.into_iter().any(|at| self.label_at(at, mark.label, color, labels));

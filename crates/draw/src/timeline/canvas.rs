@@ -171,20 +171,30 @@ impl TimelineCanvas<'_> {
         places.filter(|place| place.intersects(self.rect)).collect()
     }
 
-    /// Paint an edge around spans of a picture while there are few enough to tell apart.
+    /// Paint an edge around spans of a picture while there are few enough to tell apart. Between neighbours there is none.
     pub(super) fn edges(&self, picture: &TimelineRaster, spans: &[PixelSpan]) {
         /// Above this number of spans, edges would hide the colours.
         const MAX_EDGED: usize = 400;
         /// In narrower and lower places, in points, edges would be all there is.
         const MIN_EDGED_PX: f32 = 6.0;
-        if spans.len() <= MAX_EDGED {
-            let (painter, stroke) = (self.inside(), Stroke::new(1.0, Color32::from(self.palette.outline)));
-            for place in self
-                .places(picture, spans)
-                .into_iter()
-                .filter(|place| MIN_EDGED_PX <= place.width().min(place.height()))
-            {
-                painter.rect_stroke(place, 0.0, stroke, StrokeKind::Inside);
+        if MAX_EDGED < spans.len() || picture.view.axis != self.view.axis {
+            return;
+        }
+        let (painter, stroke) = (self.inside(), Stroke::new(1.0, Color32::from(self.palette.outline)));
+        for span in spans {
+            let place = self.place(picture, span);
+            if !place.intersects(self.rect) || place.width().min(place.height()) < MIN_EDGED_PX {
+                continue;
+            }
+            let inner = place.shrink(0.5);
+            painter.hline(place.x_range(), inner.top(), stroke);
+            painter.hline(place.x_range(), inner.bottom(), stroke);
+            for (side, x) in [inner.left(), inner.right()].into_iter().enumerate() {
+                let beside = spans.iter().filter(|other| other.x[1 - side] == span.x[side]);
+                for [top, bottom] in left_of(span.y, beside.map(|other| other.y)) {
+                    let rows = self.place(picture, &PixelSpan { y: [top, bottom], ..*span });
+                    painter.vline(x, rows.y_range(), stroke);
+                }
             }
         }
     }
@@ -196,6 +206,16 @@ impl TimelineCanvas<'_> {
         let y = |row: usize| self.y(old.bytes_from_y(1.0 - row as f64 / height as f64));
         Rect::from_min_max(pos2(x(span.x[0]), y(span.y[0])), pos2(x(span.x[1]), y(span.y[1])))
     }
+}
+
+/// What is left of some rows without others.
+fn left_of(rows: [usize; 2], others: impl Iterator<Item = [usize; 2]>) -> Vec<[usize; 2]> {
+    let mut left = vec![rows];
+    for [top, bottom] in others {
+        let without = |[a, b]: [usize; 2]| [[a, b.min(top)], [a.max(bottom), b]];
+        left = left.into_iter().flat_map(without).filter(|[a, b]| a < b).collect();
+    }
+    left
 }
 
 /// White that lies thinly over places, so that what is below is lighter and keeps its hue.
@@ -231,6 +251,15 @@ fn is_comb(values: &[Bytes], i: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_edge_is_left_where_nothing_lies_beside() {
+        let left = |others: &[[usize; 2]]| left_of([10, 20], others.iter().copied());
+        assert_eq!(left(&[]), [[10, 20]]);
+        assert_eq!(left(&[[8, 12], [15, 16]]), [[12, 15], [16, 20]]);
+        assert_eq!(left(&[[0, 30]]), [[0; 2]; 0]);
+        assert_eq!(left(&[[0, 5], [25, 30]]), [[10, 20]], "those beside do not touch it");
+    }
 
     #[test]
     fn only_risers_that_stand_side_by_side_are_left_out() {
