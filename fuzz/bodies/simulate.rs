@@ -5,7 +5,7 @@ use super::made_up;
 use oomscope_model::{Moment, Recording, Timeline};
 use oomscope_program::projection::Unprojected;
 use oomscope_report::{Simulation, simulation_json, simulation_text};
-use oomscope_simulator::{Device, Repeating, Settings, Subject, recommended, smallest_capacity, sweep};
+use oomscope_simulator::{Device, Settings, Subject, recommended, smallest_capacity, sweep};
 
 const SETTINGS: [&str; 12] = [
     "expandable_segments:True",
@@ -31,8 +31,7 @@ pub(crate) fn body(bytes: &[u8]) {
     for recording in Recording::all(&snapshot) {
         let recorded = Subject::on_device(&recording, known);
         assert!(recorded.fidelity().identical <= recorded.fidelity().events);
-        let repeating = Repeating::new(&recording);
-        let other = recorded.scaled(|event| if repeating.contains(&recording, event) { factor } else { 1.0 });
+        let other = recorded.scaled(|event| if event.0 % 2 == 0 { factor } else { 1.0 });
         for subject in [&recorded, &other] {
             let outcomes = sweep(subject, &settings, &subject.device());
             let smallest = smallest_capacity(subject, &settings[0]);

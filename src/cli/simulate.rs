@@ -8,11 +8,11 @@ use oomscope_analysis::filter::{Filter, Prepared};
 use oomscope_analysis::{EventSet, UserRules};
 use oomscope_model::{Bytes, DeviceId, EventIx, Moment, Recording};
 use oomscope_program::projection::Projection;
+use oomscope_program::{Run, Workload};
+use oomscope_remedies::{BatchEvents, Scene};
 use oomscope_report as report;
 use oomscope_report::Simulation;
-use oomscope_simulator::{
-    Device, Repeating, Settings, Subject, recommended, smallest_capacity, sweep, useful_settings,
-};
+use oomscope_simulator::{Device, Settings, Subject, recommended, smallest_capacity, sweep, useful_settings};
 use oomscope_units as units;
 
 /// Arguments of `simulate`.
@@ -49,7 +49,7 @@ pub(super) struct SimulateArgs {
     /// Find the smallest capacity with which everything fits
     #[arg(long)]
     smallest_capacity: bool,
-    /// Scale the requests of stacks that repeat, as another batch size would
+    /// Scale the requests that depend on the batch, as a batch of another size does
     #[arg(long, value_name = "FACTOR", value_parser = parse_factor)]
     batch: Option<f64>,
     /// Leave out the allocations that match, as the window's filter finds them: 'stack:evaluate'
@@ -81,7 +81,11 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         subject = projection.requests(&subject);
     }
     let whole = projection.as_ref().map_or(&gpu, |projection| &projection.recording);
-    let (changed, change) = changed(args, &recording.rules, whole, &subject);
+    let batch = match args.batch {
+        Some(factor) => Some((batch_events(&recording, &gpu, projection.as_ref().ok(), &subject)?, factor)),
+        None => None,
+    };
+    let (changed, change) = changed(args, batch.as_ref(), &recording.rules, whole, &subject);
     // Of the recorded requests: only they can be compared with the recording.
     let fidelity = subject.fidelity();
     let subject = changed.unwrap_or(subject);
@@ -155,17 +159,37 @@ fn settings(args: &SimulateArgs, subject: &Subject, device: &Device) -> Result<V
     Ok(all)
 }
 
+/// The requests that depend on the batch.
+fn batch_events(
+    recording: &Opened<'_>,
+    gpu: &Recording,
+    projection: Option<&Projection>,
+    subject: &Subject,
+) -> Result<BatchEvents, Failure> {
+    let recorded = recording.attribution(gpu);
+    let run = match projection {
+        Some(Projection { recording, attribution, .. }) => Run { recording, attribution },
+        None => Run { recording: gpu, attribution: &recorded },
+    };
+    let events = BatchEvents::of(&Scene::new(&Workload::of(run), subject, subject.device()));
+    if events.is_empty() {
+        let hint = "record training, or calls of a model, with stacks";
+        return Err(recording.failure("nothing in it depends on the batch", hint));
+    }
+    Ok(events)
+}
+
 /// The recording with other requests, if the user asks for them, and their difference in words.
 fn changed(
     args: &SimulateArgs,
+    batch: Option<&(BatchEvents, f64)>,
     rules: &UserRules,
     recording: &Recording,
     subject: &Subject,
 ) -> (Option<Subject>, String) {
-    if args.batch.is_none() && args.without.is_none() {
+    if batch.is_none() && args.without.is_none() {
         return (None, String::new());
     }
-    let repeating = args.batch.map(|factor| (Repeating::new(recording), factor));
     let gone = args.without.as_ref().map(|filter| {
         let prepared = Prepared::new(filter, recording, rules);
         let matches = matches(&prepared, recording, Moment::START);
@@ -175,12 +199,12 @@ fn changed(
         if gone.as_ref().is_some_and(|(gone, _)| gone.contains(event)) {
             return 0.0;
         }
-        let scaled = repeating.as_ref().filter(|(repeating, _)| repeating.contains(recording, event));
+        let scaled = batch.filter(|(events, _)| events.contains(event));
         scaled.map_or(1.0, |&(_, factor)| factor)
     };
     let mut words = Vec::new();
     if let Some(factor) = args.batch {
-        words.push(format!("those of stacks that repeat times {factor}, a guess at another batch size"));
+        words.push(format!("those that depend on the batch times {factor}"));
     }
     if let Some((_, count)) = &gone {
         words.push(format!("without the {} allocations that match", units::count(*count as u64)));

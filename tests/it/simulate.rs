@@ -61,6 +61,20 @@ fn other_requests_need_less() {
 }
 
 #[test]
+fn the_largest_batch_of_the_report_is_the_largest_that_is_simulated_to_fit() {
+    let path = sample("gpt_oom_forward.pickle");
+    let outcome = |factor: f64| {
+        let found = json(simulate(&path, &["--batch", &factor.to_string(), "--format", "json"]));
+        found["results"][0]["oom"].is_null()
+    };
+    let fixes = ["fixes".to_owned(), path.to_string_lossy().into_owned(), "--format=json".to_owned()];
+    let largest = json(fixes.to_vec())["largest_batch"]["factor"].as_f64().expect("a factor");
+    assert!(outcome(largest) && !outcome(1.1 * largest), "{largest}");
+    let text = failure(&sample("history_state_only.pickle"), &["--batch", "0.5"]);
+    assert!(text.contains("no trace"), "{text}");
+}
+
+#[test]
 fn the_text_says_how_far_it_can_be_trusted() {
     let text = stdout(simulate(&sample("frag_oom.pickle"), &["--sweep"]));
     assert!(text.contains("all of 949 allocator events identical"), "{text}");

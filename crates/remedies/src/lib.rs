@@ -53,6 +53,7 @@ mod validator;
 mod wanted;
 mod whole;
 
+pub use activations::BatchEvents;
 pub use best::is_worth_showing;
 pub use offer::{Effort, Part};
 pub use outcome::{Attributed, Figures, LargestBatch, Postponed, Prediction, Predictions, Trust};

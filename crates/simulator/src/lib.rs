@@ -32,7 +32,6 @@
 mod allocator;
 mod inference;
 mod program;
-mod repeating;
 mod replay;
 mod requests;
 mod settings;
@@ -43,7 +42,6 @@ mod until;
 
 pub use allocator::{Counters, Gauge, LaidBlock, LaidSegment};
 pub use program::{Added, FailedRequest, Peak, Point, Profile, Program, Row};
-pub use repeating::Repeating;
 pub use replay::{Fidelity, Outcome, Reach, SimulatedOom, margin_bytes};
 pub use settings::{Device, ExpandableSegments, Ignored, SettingError, Settings};
 pub use smallest_capacity::smallest_capacity;

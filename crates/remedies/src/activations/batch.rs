@@ -5,7 +5,7 @@ use crate::offer::{Effort, Offer, Part};
 use crate::precondition::{Precondition, most};
 use crate::price::Price;
 use crate::scene::Scene;
-use oomscope_analysis::Category;
+use oomscope_analysis::{Category, EventSet};
 use oomscope_model::{AllocId, Bytes, EventIx, Moment, StackId};
 use oomscope_program::{BatchSize, Dependence, Span, is_loaded_once};
 use oomscope_simulator::{Point, Program, Row};
@@ -160,12 +160,47 @@ fn scale(scene: &Scene<'_>, program: &mut Program<'_>, factor: f64, is_scaled: i
         program.scale(id, factor_of(id));
     }
     program.scale_added(factor_of);
-    let trains = scene.workload().trains();
-    let is_within = |event| match scene.computation().spans.at(event) {
-        Some(span) => !trains || matches!(span, Span::Pass(_)),
+    program.scale_failed(|event| if is_within_batch(scene, event) { factor } else { 1.0 });
+}
+
+/// Whether a request that failed was made for the batch.
+fn is_within_batch(scene: &Scene<'_>, event: EventIx) -> bool {
+    match scene.computation().spans.at(event) {
+        Some(span) => !scene.workload().trains() || matches!(span, Span::Pass(_)),
         None => false,
-    };
-    program.scale_failed(|event| if is_within(event) { factor } else { 1.0 });
+    }
+}
+
+/// The requests that another batch makes larger or smaller, by their events.
+#[derive(Debug)]
+pub struct BatchEvents {
+    allocations: EventSet,
+    failed: Vec<EventIx>,
+    is_empty: bool,
+}
+
+impl BatchEvents {
+    /// Those of a recording.
+    pub fn of(scene: &Scene<'_>) -> Self {
+        let recording = scene.run.recording;
+        let ids: Vec<AllocId> = recording.ids().filter(|&id| is_of_batch(scene, id)).collect();
+        let ooms = recording.ooms.iter().map(|oom| oom.event);
+        Self {
+            allocations: EventSet::of_allocations(recording, ids.iter().copied()),
+            failed: ooms.filter(|&event| is_within_batch(scene, event)).collect(),
+            is_empty: ids.is_empty(),
+        }
+    }
+
+    /// Whether the recording shows nothing that depends on the batch.
+    pub fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    /// Whether an event's request is one of them.
+    pub fn contains(&self, event: EventIx) -> bool {
+        self.allocations.contains(event) || self.failed.contains(&event)
+    }
 }
 
 /// Have a gradient from the start of its pass on, and add a fresh one to it where the backward makes it.

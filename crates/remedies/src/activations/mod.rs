@@ -17,5 +17,6 @@ pub(super) mod save_on_cpu;
 mod tests;
 mod without_graph;
 
+pub use batch::BatchEvents;
 pub(super) use batch::{has_batch, scale_batch};
 pub(super) use largest_batch::largest_batch;
