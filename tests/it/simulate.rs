@@ -55,7 +55,7 @@ fn other_requests_need_less() {
     };
     let recorded = peak(&[]);
     assert!(recorded.1 > recorded.0);
-    assert!(peak(&["--batch", "0.5"]) < recorded);
+    assert!(peak(&["--batch", "0.5"]).1 < recorded.1);
     assert!(peak(&["--without", "stack:evaluate"]) < recorded);
     assert_eq!(peak(&["--batch", "1"]), recorded);
 }
@@ -71,7 +71,7 @@ fn the_largest_batch_of_the_report_is_the_largest_that_is_simulated_to_fit() {
     let largest = json(fixes.to_vec())["largest_batch"]["factor"].as_f64().expect("a factor");
     assert!(outcome(largest) && !outcome(1.1 * largest), "{largest}");
     let text = failure(&sample("history_state_only.pickle"), &["--batch", "0.5"]);
-    assert!(text.contains("no trace"), "{text}");
+    assert!(text.contains("nothing in it depends on the batch"), "{text}");
 }
 
 #[test]

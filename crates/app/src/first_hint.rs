@@ -6,7 +6,7 @@ use eframe::egui::{self, Align2, Label, Window};
 const WIDTH_PX: f32 = 430.0;
 
 /// Distance from the corner of the window, in points: the status bar stays in sight.
-const AWAY_PX: egui::Vec2 = egui::vec2(-16.0, -40.0);
+const AWAY_PX: egui::Vec2 = egui::vec2(16.0, -40.0);
 
 const SENTENCES: [&str; 4] = [
     "What the verdict is about keeps its colours, and the rest is faded; V shows all alike.",
@@ -21,7 +21,7 @@ pub(super) fn ui(ctx: &egui::Context, is_shown: &mut bool) {
         return;
     }
     let window = Window::new("Reading the picture").collapsible(false).resizable(false);
-    window.anchor(Align2::RIGHT_BOTTOM, AWAY_PX).show(ctx, |ui| {
+    window.anchor(Align2::LEFT_BOTTOM, AWAY_PX).show(ctx, |ui| {
         ui.set_max_width(WIDTH_PX);
         for sentence in SENTENCES {
             ui.add(Label::new(sentence).wrap());

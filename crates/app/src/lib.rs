@@ -251,6 +251,7 @@ impl App {
                 Command::OpenDialog => self.toggle_open_panel(),
                 Command::SystemDialog(folder, wanted) => {
                     let refused = self.open_dialog.open(&folder, wanted, ctx);
+                    let refused = refused.and_then(|why| self.open_panel.say(why));
                     self.notice = refused.or(self.notice.take());
                 }
                 Command::OpenFile(path) => self.open(Input::File(path), ctx),

@@ -1,6 +1,7 @@
 //! *Open*: a field for a path inside the window, which works without the system's dialogs.
 
 use crate::command::{Command, Wanted};
+use crate::files::file_page::notice_frame;
 use crate::paths::{Kinds, PathPicker, Places};
 use crate::work::worker::WorkMode;
 use crate::{dialog, theme};
@@ -14,11 +15,14 @@ const LIST_PX: f32 = 264.0;
 #[derive(Default)]
 pub(super) struct OpenPanel {
     picker: Option<PathPicker>,
+    /// Why the system's dialog did not open.
+    said: Option<String>,
 }
 
 impl OpenPanel {
     /// Show it in the folder of a file, or hide it.
     pub(super) fn toggle(&mut self, file: Option<&Path>) {
+        self.said = None;
         if self.picker.take().is_some() {
             return;
         }
@@ -30,6 +34,15 @@ impl OpenPanel {
 
     pub(super) fn close(&mut self) {
         self.picker = None;
+    }
+
+    /// Say something in the panel; gives it back if that is not shown.
+    pub(super) fn say(&mut self, text: String) -> Option<String> {
+        if self.picker.is_none() {
+            return Some(text);
+        }
+        self.said = Some(text);
+        None
     }
 
     pub(super) fn is_shown(&self) -> bool {
@@ -44,6 +57,12 @@ impl OpenPanel {
             picked = picker.ui(ui, mode, LIST_PX);
             ui.separator();
             picked = picked.take().or(ui.horizontal(|ui| buttons_ui(ui, picker, commands)).inner);
+            if let Some(said) = &self.said {
+                notice_frame(ui).show(ui, |ui| {
+                    ui.set_width(ui.available_width());
+                    ui.add(egui::Label::new(said).wrap());
+                });
+            }
         });
         if let Some(path) = picked {
             commands.push(Command::OpenFile(path));

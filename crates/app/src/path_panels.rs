@@ -46,6 +46,7 @@ impl App {
             Some(PanelWish::SystemDialog) => {
                 let target = self.export_panel.target();
                 let refused = target.and_then(|(path, kind)| self.export_dialog.save(&path, kind, ctx));
+                let refused = refused.and_then(|why| self.export_panel.say(why));
                 self.notice = refused.or(self.notice.take());
             }
             None => {}
@@ -62,7 +63,7 @@ impl App {
                 self.open_panel.close();
                 self.commands.extend(chosen.into_iter().map(Command::OpenFile));
             }
-            Err(why) => self.notice = Some(why),
+            Err(why) => self.notice = self.open_panel.say(why).or(self.notice.take()),
         }
         match self.export_dialog.answer() {
             Ok(chosen) => {
@@ -71,7 +72,7 @@ impl App {
                     self.export(order, ctx);
                 }
             }
-            Err(why) => self.notice = Some(why),
+            Err(why) => self.notice = self.export_panel.say(why).or(self.notice.take()),
         }
     }
 }

@@ -87,6 +87,15 @@ impl ExportPanel {
         self.redacts
     }
 
+    /// Say something in the panel; gives it back if that is not shown.
+    pub(crate) fn say(&mut self, text: String) -> Option<String> {
+        match &mut self.shown {
+            Some(shown) => shown.said = Said::Text(text),
+            None => return Some(text),
+        }
+        None
+    }
+
     pub(crate) fn is_shown(&self) -> bool {
         self.shown.is_some()
     }

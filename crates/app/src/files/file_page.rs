@@ -98,7 +98,8 @@ pub(crate) fn dismissible_ui(ui: &mut egui::Ui, text: &str, commands: &mut Vec<C
     });
 }
 
-fn notice_frame(ui: &egui::Ui) -> egui::Frame {
+/// The frame of a notice.
+pub(crate) fn notice_frame(ui: &egui::Ui) -> egui::Frame {
     let palette = theme::palette(ui);
     theme::panel_frame(ui, 12, 6).fill(theme::color(palette.warning()))
 }

@@ -12,12 +12,12 @@ pub(super) const SIZE: [f64; 2] = [72.0, 9.0];
 const PLAIN: &str = "fill-plain";
 
 /// A part of a bar: its share of the full one, and the classes of its colour.
-pub(super) struct Part {
+pub(super) struct BarPart {
     pub(super) share: f64,
     pub(super) fill: String,
 }
 
-impl Part {
+impl BarPart {
     /// A part of a bar that is full at some bytes.
     pub(super) fn of(amount: &Amount, full: Bytes) -> Self {
         let inferred = if amount.is_inferred { " inferred" } else { "" };
@@ -53,17 +53,17 @@ impl Html {
         let amounts = amounts(row);
         let is_alone = amounts.len() == 1;
         let shown = amounts.into_iter().filter(|amount| is_alone || 0 < amount.bytes);
-        let parts: Vec<Part> = shown.map(|amount| Part::of(amount, full)).collect();
+        let parts: Vec<BarPart> = shown.map(|amount| BarPart::of(amount, full)).collect();
         self.bar(&parts);
     }
 
     /// Write the cell with the bar of a share that is for several things.
     pub(super) fn share_bar(&mut self, share: f64) {
-        self.bar(&[Part { share, fill: PLAIN.to_owned() }]);
+        self.bar(&[BarPart { share, fill: PLAIN.to_owned() }]);
     }
 
     /// Write a cell with a bar of parts, one behind the other.
-    pub(super) fn bar(&mut self, parts: &[Part]) {
+    pub(super) fn bar(&mut self, parts: &[BarPart]) {
         let [width, height] = SIZE;
         let Some(first) = parts.first() else {
             self.markup("<td class=\"bar\"></td>");
@@ -76,7 +76,7 @@ impl Html {
              <rect class=\"track {track}\" width=\"{width}\" height=\"{height}\"/>"
         ));
         let mut start = 0.0;
-        for Part { share, fill } in parts {
+        for BarPart { share, fill } in parts {
             let long = (share * width).min(width - start);
             self.computed(&format!(
                 "<rect class=\"{fill}\" x=\"{start:.1}\" width=\"{long:.1}\" height=\"{height}\"/>"

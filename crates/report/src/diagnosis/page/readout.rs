@@ -1,6 +1,6 @@
 //! The values at a place of the timeline, in words. The script writes the same for other places.
 
-use super::bars::{self, Part};
+use super::bars::{self, BarPart};
 use super::figure::{FigureInstant, FigureMark, MarkKind, MemoryFigure};
 use super::markup::Html;
 use crate::{CATEGORY_LEGEND, category_amount};
@@ -52,7 +52,7 @@ impl MemoryFigure {
             let amount = found.map_or_else(|| units::bytes(0), category_amount);
             let bytes = found.map_or(Bytes::ZERO, |of| of.bytes);
             page.markup("<tr class=\"band\">");
-            page.bar(&[Part { share: bars::share(bytes, full), fill: bars::fill(category) }]);
+            page.bar(&[BarPart { share: bars::share(bytes, full), fill: bars::fill(category) }]);
             page.element("<td>", category.label(), "</td>");
             page.element("<td class=\"n\">", &amount, "</td>");
             page.element("<td class=\"n quiet\">", &units::percent(bytes, instant.active), "</td></tr>\n");
@@ -61,7 +61,7 @@ impl MemoryFigure {
             [("active", instant.active), ("allocated", instant.allocated), ("reserved", instant.reserved)];
         for (name, bytes) in totals {
             page.markup("<tr class=\"total\">");
-            page.bar(&[Part { share: bars::share(bytes, full), fill: format!("fill-{name}") }]);
+            page.bar(&[BarPart { share: bars::share(bytes, full), fill: format!("fill-{name}") }]);
             page.element("<td>", name, "</td>");
             page.element("<td class=\"n\">", &units::bytes(bytes), "</td><td></td></tr>\n");
         }
