@@ -344,9 +344,6 @@ impl App {
 
     /// Escape closes what lies over the window before it means anything else.
     fn escape(&mut self, ctx: &egui::Context) {
-        if self.is_first && !self.documents.is_empty() && keys::take_escape(ctx) {
-            self.is_first = false;
-        }
         if self.shows_help && keys::take_escape(ctx) {
             self.shows_help = false;
         }
@@ -360,6 +357,10 @@ impl App {
         }
         if self.search.is_open() && keys::take_escape(ctx) {
             self.search.close(ctx);
+        }
+        // What lies lowest comes last.
+        if self.is_first && !self.documents.is_empty() && keys::take_escape(ctx) {
+            self.is_first = false;
         }
     }
 
