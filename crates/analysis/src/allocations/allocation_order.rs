@@ -31,7 +31,7 @@ pub enum OrderBy {
     Pool,
     /// The label of the site, in alphabetical order.
     Site,
-    /// The category, in the order of [`Category::ALL`].
+    /// The category, in the order of [`Category::ALL`](crate::Category::ALL).
     Category,
     /// The module, in alphabetical order; unknown ones come last.
     Module,
