@@ -171,12 +171,10 @@ fn batch_events(
         Some(Projection { recording, attribution, .. }) => Run { recording, attribution },
         None => Run { recording: gpu, attribution: &recorded },
     };
-    let events = BatchEvents::of(&Scene::new(&Workload::of(run), subject, subject.device()));
-    if events.is_empty() {
+    BatchEvents::of(&Scene::new(&Workload::of(run), subject, subject.device())).ok_or_else(|| {
         let hint = "record training, or calls of a model, with stacks";
-        return Err(recording.failure("nothing in it depends on the batch", hint));
-    }
-    Ok(events)
+        recording.failure("nothing in it depends on the batch", hint)
+    })
 }
 
 /// The recording with other requests, if the user asks for them, and their difference in words.

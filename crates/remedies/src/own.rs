@@ -5,7 +5,8 @@ use super::outcome::Figures;
 use super::scene::Scene;
 use super::tried::Tried;
 use oomscope_model::Bytes;
-use oomscope_simulator::{Profile, Program, Settings, Until};
+use oomscope_program::projection::Turn;
+use oomscope_simulator::{Profile, Program, Settings};
 
 /// A change that a user tries.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +28,8 @@ pub struct OwnOutcome {
     pub fits: Option<bool>,
     /// Bytes to spare; negative, those that are missing at least.
     pub margin: Option<Bytes>,
-    /// How far all that fits is known to do so.
-    pub until: Until,
+    /// The last iteration or call that fits, where the program goes on to need more with each; else `None`.
+    pub fits_until_turn: Option<Turn>,
     /// Whether the recording shows what depends on the batch: else, another one changes nothing here.
     pub has_batch: bool,
 }
@@ -36,17 +37,22 @@ pub struct OwnOutcome {
 impl Own {
     /// Replay the program with this change, by the rules that remedies follow.
     pub fn outcome(&self, scene: &Scene<'_>) -> OwnOutcome {
-        let mut program = Program::recorded(scene.run.recording);
+        let recorded = Program::recorded(scene.run.recording);
+        let mut program = recorded.clone();
         if self.batch.to_bits() != 1f64.to_bits() {
             scale_batch(scene, &mut program, self.batch);
         }
-        let (tried, reserved) = Tried::under(scene, &program, &self.settings);
+        let tried = Tried::under(scene, &program, &self.settings);
+        // Only what is followed by another iteration can be seen to grow.
+        let as_it_is = scene.projected.is_ok().then(|| Tried::recorded(scene, &recorded));
+        let growth = as_it_is.and_then(|as_it_is| as_it_is.growth?.of_changed(&program));
+        let tried = Tried { growth, ..tried };
         OwnOutcome {
             figures: tried.figures,
-            reserved,
             fits: tried.fits(),
+            fits_until_turn: tried.fits_until_turn(),
             margin: tried.margin,
-            until: scene.subject.until(),
+            reserved: tried.reserved.unwrap_or_default(),
             has_batch: has_batch(scene),
         }
     }
@@ -100,6 +106,17 @@ mod tests {
         assert_eq!(reserved.highest().len(), predictions.curve.highest().len());
         let others = predictions.remedies.iter().filter(|fix| !fix.id.starts_with("set:"));
         assert!(others.clone().count() > 0 && others.into_iter().all(|fix| fix.reserved.is_none()));
+    }
+
+    #[test]
+    fn what_goes_on_growing_fits_as_long_as_the_fix_with_its_name_says() {
+        let (outcome, predictions) = tried("kv_cache_oom.pickle", |own| {
+            own.settings.set("expandable_segments", "True").expect("a setting");
+        });
+        let id = "set:expandable_segments=True";
+        let fix = predictions.remedies.iter().find(|fix| fix.id == id).expect("a fix");
+        assert!(fix.fits_until_turn.is_some());
+        assert_eq!((outcome.fits, outcome.fits_until_turn), (fix.fits, fix.fits_until_turn));
     }
 
     #[test]

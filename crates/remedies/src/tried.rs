@@ -71,14 +71,19 @@ impl Tried {
         Self { growth: Growth::of(scene, program, missing), ..tried }
     }
 
-    /// A program under some settings, and the most bytes that are reserved for it.
-    pub(super) fn under(scene: &Scene<'_>, program: &Program<'_>, settings: &Settings) -> (Self, Profile) {
+    /// A program under some settings, with the most bytes that are reserved for it.
+    pub(super) fn under(scene: &Scene<'_>, program: &Program<'_>, settings: &Settings) -> Self {
         let (peak, profile) = program.sums();
         let simulate = |device: &Device| scene.subject.simulate_program(program, settings, device);
         let outcome = simulate(&scene.device);
+        Self::simulated(scene, (peak.bytes, profile), &outcome, &simulate).reserving(scene, &outcome)
+    }
+
+    /// The same with the most bytes that a replay reserved over time.
+    fn reserving(self, scene: &Scene<'_>, outcome: &Outcome) -> Self {
         let moments = scene.run.recording.events.len() + 1;
-        let reserved = outcome.reserved_profile(moments, profile.highest().len());
-        (Self::simulated(scene, (peak.bytes, profile), &outcome, &simulate), reserved)
+        let reserved = outcome.reserved_profile(moments, self.profile.highest().len());
+        Self { reserved: Some(reserved), ..self }
     }
 
     /// The program with the changes of some offers; `None` if it is not what is needed.
@@ -95,9 +100,7 @@ impl Tried {
             let peak = recorded.figures.peak_requested;
             let outcome = needed.outcome(peak, &scene.device, &simulate)?;
             let tried = Self::simulated(scene, (peak, recorded.profile.clone()), &outcome, &simulate);
-            let moments = scene.run.recording.events.len() + 1;
-            let reserved = outcome.reserved_profile(moments, recorded.profile.highest().len());
-            return Some(Self { growth: recorded.growth, reserved: Some(reserved), ..tried });
+            return Some(Self { growth: recorded.growth, ..tried.reserving(scene, &outcome) });
         }
         let program = changed(original, combination);
         // What keeps nothing of earlier iterations stops what grows, also where not all of it is known to be kept.

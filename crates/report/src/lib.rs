@@ -95,8 +95,8 @@ pub use prices::{NO_PRICE, price_text};
 pub use projection::projection_lines;
 pub use projection_parts::projection_text;
 pub use remedies::{
-    RemediesReport, largest_batch_line, recording_mark, remedies_headline, remedies_in_words, remedies_json,
-    remedies_text, remedy_basis, remedy_change, remedy_fits, without_effect_line, yes_or_no,
+    RemediesReport, fits_or_until, largest_batch_line, recording_mark, remedies_headline, remedies_in_words,
+    remedies_json, remedies_text, remedy_basis, remedy_change, remedy_fits, without_effect_line, yes_or_no,
 };
 pub use series::{DeviceSeries, series_json};
 pub use settings::non_default_settings;

@@ -415,7 +415,12 @@ pub fn yes_or_no(fits: Option<bool>) -> String {
 
 /// Whether it fits, or until when: `yes`, `no`, `to iteration 13`.
 pub fn remedy_fits(remedy: &Prediction) -> String {
-    remedy.fits_until_turn.map_or_else(|| yes_or_no(remedy.fits), |last| format!("to {}", turn_text(last)))
+    fits_or_until(remedy.fits, remedy.fits_until_turn)
+}
+
+/// The same of what is no remedy.
+pub fn fits_or_until(fits: Option<bool>, until: Option<Turn>) -> String {
+    until.map_or_else(|| yes_or_no(fits), |last| format!("to {}", turn_text(last)))
 }
 
 /// The change of a figure in percent: `-12.5 %`; empty if there is none.

@@ -182,6 +182,11 @@ impl Derived {
         }
     }
 
+    /// The bytes that the user says the device has.
+    pub(crate) fn given_capacity(&self) -> Option<Bytes> {
+        self.given_capacity
+    }
+
     /// Let the user say how many bytes the device has.
     pub(crate) fn give_capacity(&mut self, bytes: Option<Bytes>) {
         self.given_capacity = bytes;

@@ -16,7 +16,7 @@ use oomscope_draw::{AfterFix, TakenAs};
 use oomscope_model::{Bytes, Recording};
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::{Own, OwnOutcome, Predictions, Scene};
-use oomscope_report::{export_line, fidelity_text, to_spare, yes_or_no};
+use oomscope_report::{export_line, fidelity_text, fits_or_until, to_spare};
 use oomscope_simulator::{Fidelity, Settings, Subject};
 use oomscope_units as units;
 use std::sync::{Arc, OnceLock};
@@ -105,7 +105,8 @@ fn answer_ui(ui: &mut egui::Ui, answer: &OwnAnswer, predictions: &Predictions) {
         }
         to_spare(margin, outcome.figures.peak_reserved, None)
     });
-    outcome_ui(ui, predictions, outcome.figures, outcome.fits, &yes_or_no(outcome.fits), &margin);
+    let fit = fits_or_until(outcome.fits, outcome.fits_until_turn);
+    outcome_ui(ui, predictions, outcome.figures, outcome.fits, &fit, &margin);
     if !own.settings.conf().is_empty() {
         let export = format!("export {}", export_line(&own.settings));
         ui.horizontal_wrapped(|ui| {

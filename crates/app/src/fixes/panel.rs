@@ -87,7 +87,8 @@ impl State {
         }
         ui.separator();
         self.tools_ui(ui, &predictions);
-        let capacity = self.capacity();
+        // Of the same device as the rows above.
+        let capacity = self.capacity().or(ctx.derived.given_capacity());
         self.own.ui(ui, ctx, &predictions, capacity);
     }
 

@@ -116,8 +116,11 @@ fn markdown(
     }))
 }
 
-/// The verdict on the whole recording in short; returns the pane that a click leads to.
+/// The verdict on the whole recording in short, unless the report is about another moment; returns the pane that a click leads to.
 pub(crate) fn verdict_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) -> Option<PaneId> {
+    if ctx.at.report_at.is_some() {
+        return None;
+    }
     let report = match ctx.derived.report() {
         None => {
             ui.label(theme::muted(ui, "Looking for causes…"));

@@ -105,6 +105,19 @@ fn own_settings_are_tried_beside_the_fixes() {
 }
 
 #[test]
+fn own_settings_are_tried_on_the_device_of_the_rows_above() {
+    let mut harness = harness();
+    harness.state_mut().preferences.capacity = Some(oomscope_model::Bytes(80 << 30));
+    open_path(&mut harness, sample("gpt_oom_forward.pickle"));
+    harness.set_size(eframe::egui::vec2(1280.0, 1100.0));
+    harness.run_steps(4);
+    harness.get_by_label_contains("Unfold Try other settings").click_accesskit();
+    harness.run_steps(20);
+    assert_eq!(harness.query_all_by_label("step fits: no").count(), 0);
+    assert!(harness.query_by_label_contains("GiB to spare").is_some());
+}
+
+#[test]
 fn trying_remedies_can_be_stopped_and_go_on() {
     let mut harness = harness_with(WorkMode::Background);
     open_path(&mut harness, sample("gpt_oom_forward.pickle"));

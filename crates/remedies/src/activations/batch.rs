@@ -175,31 +175,25 @@ fn is_within_batch(scene: &Scene<'_>, event: EventIx) -> bool {
 #[derive(Debug)]
 pub struct BatchEvents {
     allocations: EventSet,
+    /// Requests that failed, in their order.
     failed: Vec<EventIx>,
-    is_empty: bool,
 }
 
 impl BatchEvents {
-    /// Those of a recording.
-    pub fn of(scene: &Scene<'_>) -> Self {
+    /// Those of a recording; `None` where it shows nothing that depends on the batch.
+    pub fn of(scene: &Scene<'_>) -> Option<Self> {
         let recording = scene.run.recording;
-        let ids: Vec<AllocId> = recording.ids().filter(|&id| is_of_batch(scene, id)).collect();
+        let ids = recording.ids().filter(|&id| is_of_batch(scene, id));
         let ooms = recording.ooms.iter().map(|oom| oom.event);
-        Self {
-            allocations: EventSet::of_allocations(recording, ids.iter().copied()),
+        has_batch(scene).then(|| Self {
+            allocations: EventSet::of_allocations(recording, ids),
             failed: ooms.filter(|&event| is_within_batch(scene, event)).collect(),
-            is_empty: ids.is_empty(),
-        }
-    }
-
-    /// Whether the recording shows nothing that depends on the batch.
-    pub fn is_empty(&self) -> bool {
-        self.is_empty
+        })
     }
 
     /// Whether an event's request is one of them.
     pub fn contains(&self, event: EventIx) -> bool {
-        self.allocations.contains(event) || self.failed.contains(&event)
+        self.allocations.contains(event) || self.failed.binary_search(&event).is_ok()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::files::names;
 use crate::theme;
 use eframe::egui;
 use oomscope_diagnosis::ranks::{outlying, ranks_of};
-use oomscope_model::Bytes;
+use oomscope_model::{Bytes, TrustedBytes};
 use oomscope_snapshot::load::FolderEntry;
 use oomscope_units as units;
 
@@ -21,20 +21,21 @@ pub(super) fn ui(ui: &mut egui::Ui, rows: &[(FolderEntry, Look)]) -> bool {
     .inner
 }
 
-/// `rank 3 is an outlier: its peak is 2.10 GiB, the median 1.05 GiB`.
+/// `rank 3 is an outlier: its peak is 2.10 GiB, the median 1.05 GiB`. Of a file with several devices, a list knows one.
 fn text(rows: &[(FolderEntry, Look)]) -> Option<String> {
     let files: Vec<String> = rows.iter().map(|(file, _)| names::file_name(&file.path)).collect();
     let ranks: Option<Vec<u32>> = ranks_of(&files).into_iter().collect();
     let peak = |(_, look): &(FolderEntry, Look)| match look {
-        Look::Done(Scan::Found(glance)) => glance.peak.at_least(),
+        Look::Done(Scan::Found(glance)) if glance.device.is_none() => Some(glance.peak),
         _ => None,
     };
-    let peaks: Option<Vec<Bytes>> = rows.iter().map(peak).collect();
-    let (ranks, peaks) = (ranks?, peaks?);
-    let farthest = outlying(&peaks).into_iter().next()?;
-    let mut sorted = peaks.clone();
-    sorted.sort_unstable();
-    let median = sorted.get((sorted.len() - 1) / 2)?;
-    let [peak, median] = [peaks[farthest], *median].map(units::bytes);
-    Some(format!("rank {} is an outlier: its peak is {peak}, the median {median}", ranks[farthest]))
+    let peaks: Option<Vec<TrustedBytes>> = rows.iter().map(peak).collect();
+    let (ranks, mut peaks) = (ranks?, peaks?);
+    let known: Option<Vec<Bytes>> = peaks.iter().map(|peak| peak.at_least()).collect();
+    let farthest = outlying(&known?).into_iter().next()?;
+    let (rank, peak) = (ranks[farthest], peaks[farthest]);
+    peaks.sort_by_key(|peak| peak.recorded);
+    let median = peaks.get((peaks.len() - 1) / 2)?;
+    let [peak, median] = [peak, *median].map(|peak| peak.written(units::bytes));
+    Some(format!("rank {rank} is an outlier: its peak is {peak}, the median {median}"))
 }
