@@ -94,7 +94,8 @@ impl OwnRow {
 
 fn curve(outcome: &OwnOutcome, predictions: &Predictions) -> AfterFix {
     let (recorded, all) = (predictions.recorded_stretches(), predictions.curve.highest().len());
-    AfterFix::of(outcome.reserved.highest(), TakenAs::Reserved, recorded, all)
+    let reserved = AfterFix::of(outcome.reserved.highest(), TakenAs::Reserved, recorded, all);
+    AfterFix { is_own: true, ..reserved }
 }
 
 fn answer_ui(ui: &mut egui::Ui, answer: &OwnAnswer, predictions: &Predictions) {

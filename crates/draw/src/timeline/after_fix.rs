@@ -36,13 +36,16 @@ pub struct AfterFix {
     pub recorded: usize,
     /// How many stretches there are.
     pub all: usize,
+    /// Whether it is of what the user tries, not of a fix.
+    pub is_own: bool,
 }
 
 impl AfterFix {
     /// Of bytes in stretches.
     pub fn of(bytes: &[u64], taken_as: TakenAs, recorded: usize, all: usize) -> Self {
         debug_assert!(bytes.len() <= all && recorded <= all, "{} of {all}", bytes.len());
-        Self { bytes: bytes.iter().map(|&bytes| Bytes::of_size(bytes)).collect(), taken_as, recorded, all }
+        let bytes = bytes.iter().map(|&bytes| Bytes::of_size(bytes)).collect();
+        Self { bytes, taken_as, recorded, all, is_own: false }
     }
 
     /// The most of all bytes.
@@ -74,7 +77,8 @@ impl TimelineCanvas<'_> {
                 TakenAs::Requested => "requested",
                 TakenAs::Reserved => "reserved",
             };
-            let text = format!("with the fix, {} {what}", units::bytes(after.peak_bytes()));
+            let of = if after.is_own { "as tried" } else { "with the fix" };
+            let text = format!("{of}, {} {what}", units::bytes(after.peak_bytes()));
             let color = Color32::from(self.palette.text);
             let beside = [0.0, 20.0, -20.0, 40.0].map(|by| pos2(highest.x, highest.y + by));
             beside.into_iter().any(|at| self.label_at(at, &text, color, labels));
