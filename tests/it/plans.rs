@@ -1,6 +1,6 @@
 //! Plans against all that could be done: nothing that fits is cheaper than what `oomscope fixes` names.
 
-use crate::support::{json, root, run, sample};
+use crate::support::{json, root, run, sample, stdout};
 use serde_json::Value;
 
 /// As many fixes together are tried, at most.
@@ -232,4 +232,16 @@ fn curves_reach_to_the_end_of_what_is_projected() {
         assert_eq!(highest, of["peak_requested"].as_u64());
     }
     assert!(fixes(&file, "9GiB", &[])["baseline"]["curve"].is_null());
+}
+
+#[test]
+fn what_only_puts_a_failure_off_is_the_fix_that_lasts_longest_of_those_shown() {
+    let file = sample("kv_cache_oom.pickle");
+    let text = stdout(["fixes".as_ref(), file.as_os_str()]);
+    let (said, table) = text.split_once('\n').expect("lines");
+    assert!(said.contains("This only puts it off, until about iteration 29: "), "{said}");
+    let id = said.rsplit_once('(').and_then(|(_, id)| id.split_once(')')).expect("an id").0;
+    assert!(table.lines().any(|line| line.starts_with(id) && line.contains("to iteration 29")), "{table}");
+    let report = stdout(["report".as_ref(), file.as_os_str()]);
+    assert!(report.contains(&format!("({id})")), "the report advises it, too: {report}");
 }

@@ -155,7 +155,7 @@ pub struct Predictions {
     /// The indices of the changes that are enough for a recorded program that does not fit, none of which is better than another
     /// in everything, the cheapest first. Where it leaks, they stop the leak.
     pub plans: Vec<usize>,
-    /// Where no change is the least one that fits: the least with which only what was recorded fits.
+    /// Where no change is the least one that fits: of the best few with which only what was recorded fits, the one that lasts longest.
     pub postpones: Option<Postponed>,
     /// The largest batch of training that fits; `None` where nothing limits it, no training shows, or some remedies were asked
     /// for.

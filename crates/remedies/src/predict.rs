@@ -149,10 +149,13 @@ fn predictions(
         (peak_requested, peak_reserved, peak_allocated, combination.len())
     });
     let chosen = enough.map(|enough| Plans::of(recorded, enough, &all));
-    let Plans { plans, postpones } = chosen.unwrap_or_default();
+    let chosen = chosen.unwrap_or_default();
     let remedies: Vec<Prediction> = all.iter().map(|one| prediction(recorded, one)).collect();
+    let plans = &chosen.plans;
+    let best = if plans.is_empty() { best::few(baseline, &remedies) } else { plans.clone() };
+    let postpones = chosen.postponed(&best, &remedies);
     Predictions {
-        best: if plans.is_empty() { best::few(baseline, &remedies) } else { plans.clone() },
+        best,
         baseline: baseline.figures,
         curve: baseline.profile.clone(),
         moments: scene.run.recording.events.len() as u32 + 1,
@@ -162,7 +165,7 @@ fn predictions(
         margin: baseline.margin,
         capacity: baseline.limit_bytes,
         remedies,
-        plans,
+        plans: chosen.plans,
         postpones,
         largest_batch: None,
         without_effect: Vec::new(),

@@ -7,7 +7,7 @@ pub(super) use enough::Enough;
 pub(super) use search::{lowest, search};
 
 use super::offer::{Combination, degree, effort, is_conditional, price};
-use super::outcome::Postponed;
+use super::outcome::{Postponed, Prediction};
 use super::tried::Tried;
 use super::validator::{Failed, Recorded};
 use std::cmp::{Ordering, Reverse};
@@ -23,8 +23,10 @@ type One<'o, 'a> = (Combination<'o, 'a>, Tried);
 pub(super) struct Plans {
     /// Their indices, the cheapest first.
     pub(super) plans: Vec<usize>,
-    /// Where there is none: what fits for now.
-    pub(super) postpones: Option<Postponed>,
+    /// Where there is none: what fits for now, the cheapest first.
+    pub(super) for_now: Vec<usize>,
+    /// What fitting for now is called.
+    kind: Option<fn(usize) -> Postponed>,
 }
 
 impl Plans {
@@ -44,11 +46,24 @@ impl Plans {
         let sure: Vec<usize> = lasting.iter().copied().filter(|&index| enough.is_sure(&all[index])).collect();
         let plans = cheapest(all, if sure.is_empty() { lasting } else { sure });
         if !plans.is_empty() {
-            return Self { plans, postpones: None };
+            return Self { plans, ..Self::default() };
         }
-        let bound = bounds.into_iter().find(|&index| enough.lasts(&all[index])).map(Postponed::Bound);
+        if let Some(bound) = bounds.into_iter().find(|&index| enough.lasts(&all[index])) {
+            return Self { plans, for_now: vec![bound], kind: Some(Postponed::Bound) };
+        }
         let kind = if enough.has_growth() { Postponed::Leak } else { Postponed::Little };
-        Self { plans, postpones: bound.or_else(|| known.first().copied().map(kind)) }
+        Self { plans, for_now: known, kind: Some(kind) }
+    }
+
+    /// The one of those that fit for now that is named: of the best few, which have rows of their own, or else of all, the one that
+    /// goes on longest, and of equals the cheapest.
+    pub(super) fn postponed(&self, best: &[usize], remedies: &[Prediction]) -> Option<Postponed> {
+        let fit_best: Vec<usize> =
+            self.for_now.iter().copied().filter(|index| best.contains(index)).collect();
+        let among = if fit_best.is_empty() { &self.for_now } else { &fit_best };
+        let last = |index: usize| remedies.get(index)?.fits_until_turn.map(|turn| turn.number);
+        let longest = among.iter().copied().rev().max_by_key(|&index| last(index))?;
+        self.kind.map(|kind| kind(longest))
     }
 }
 
