@@ -184,20 +184,21 @@ impl Standpoint {
         self.select(selected.unwrap_or_default());
     }
 
-    /// The cursor and the selection in words, for those who do not see them.
+    /// The cursor, what is marked and the selection in words, for those who do not see them.
     pub(crate) fn words(&self) -> String {
         let timeline = self.timeline();
         let cursor = report::moment_text(timeline, self.cursor);
+        let marked = self.marked().map_or_else(String::new, |outline| format!(" · {}", outline.label));
         let site = |stack| site_label(self.recording.snapshot(), stack);
         let selected = match self.selection {
-            Selection::None => return cursor,
+            Selection::None => return cursor + &marked,
             Selection::Allocation(id) => {
                 format!("{} {}", units::bytes(timeline.size(id)), site(timeline.stack(id)))
             }
             Selection::Stack(stack) => format!("everything of {}", site(stack)),
             Selection::Segment { addr } => format!("segment at {}", units::address(addr)),
         };
-        format!("{cursor} · selected: {selected}")
+        format!("{cursor}{marked} · selected: {selected}")
     }
 
     /// The range that is marked, if one is.

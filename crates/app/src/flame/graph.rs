@@ -59,16 +59,16 @@ impl Graph<'_> {
         self.tree.children(self.zoom).max_by_key(|child| self.weights.get(child.index()).copied())
     }
 
-    /// The frame that fills the width, and the heaviest below it, in words.
+    /// The frame that fills the width, the heaviest below it, and the heaviest of what is outlined, in words.
     pub(super) fn words(&self) -> String {
         let text = |node: NodeIx| {
             let weight = self.weights.get(node.index()).copied().unwrap_or(0);
             format!("{} {}", self.names.get(self.tree.frame(node)).label, (self.figure)(node, weight))
         };
         let whole = if self.zoom == NodeIx::ROOT { self.root_label.to_owned() } else { text(self.zoom) };
-        match self.heaviest_child() {
-            Some(child) => format!("{whole} · most in {}", text(child)),
-            None => whole,
-        }
+        let most = self.heaviest_child().map(|child| format!("most in {}", text(child)));
+        let weight = |node: &&NodeIx| self.weights.get(node.index()).copied();
+        let outlined = self.outlined.iter().max_by_key(weight).map(|&node| format!("marked: {}", text(node)));
+        [Some(whole), most, outlined].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 }

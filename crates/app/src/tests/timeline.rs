@@ -20,6 +20,41 @@ fn hover(harness: &mut Harness<'static, App>, at: Pos2) {
 }
 
 #[test]
+fn all_that_is_marked_is_said_to_screen_readers() {
+    let mut harness = harness();
+    open_path(&mut harness, sample("leak_eval_losses.pickle"));
+    harness.run_steps(4);
+    let words = |harness: &Harness<'static, App>| {
+        let picture = harness.get_by_role_and_label(Role::Canvas, "Allocation timeline");
+        picture.value().expect("words")
+    };
+    let said = words(&harness);
+    let marks = [
+        "11.5 GiB kept of train.py:105, 2 calls",
+        "5.75 GiB, iteration 0",
+        "projected, 24.7 GiB",
+        "with the fix, 13.2 GiB requested",
+        "capacity 23.6 GiB",
+        "OOM 2.30 GiB",
+        "peak 20.1 GiB",
+    ];
+    for mark in marks {
+        assert_eq!(said.matches(mark).count(), 1, "{mark} is not said once in: {said}");
+    }
+    for (pane, picture, mark) in
+        [(PaneId::Segments, "Segment map", marks[0]), (PaneId::Stacks, "Flame graph", "marked: ")]
+    {
+        device(&mut harness).wanted_pane = Some(pane);
+        harness.run_steps(4);
+        let said = harness.get_by_role_and_label(Role::Canvas, picture).value().expect("words");
+        assert!(said.contains(mark), "{picture}: {said}");
+    }
+    harness.key_press(Key::V);
+    harness.run_steps(4);
+    assert!(!words(&harness).contains(marks[0]), "{}", words(&harness));
+}
+
+#[test]
 fn the_wall_clock_is_in_the_tooltip() {
     let mut harness = harness();
     let _folder = open(&mut harness, &snapshot_pickle());

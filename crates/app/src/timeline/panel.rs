@@ -19,6 +19,7 @@ use oomscope_analysis::{Lanes, NamedRange};
 use oomscope_draw::{LANE_PX, MarkLabels, Palette, Pixel, TimelineCanvas, View};
 use oomscope_model::{Recording, Timeline};
 use oomscope_units as units;
+use std::iter;
 
 /// Room for the labels of the axis of bytes, in points.
 pub(crate) const LEFT_PX: f32 = 68.0;
@@ -65,7 +66,6 @@ impl Pane for State {
             minimap::ui(ui, places.minimap, palette, recording, ctx.at, &mut self.minimap);
         }
         let response = ui.interact(places.picture, ui.scope_id().with("picture"), Sense::click_and_drag());
-        accessible::picture(&response, "Allocation timeline", || ctx.at.words());
         // Everything that changes the view comes before the request, so that the picture follows at once.
         input::scrub(ui, places.axis, places.picture, recording, ctx.at);
         box_zoom(&response, ctx.at, self);
@@ -89,7 +89,8 @@ impl Pane for State {
                 input::click(recording, ctx.at, under);
             }
         }
-        paint(ui, ctx, pictures, &places, palette, under);
+        let marks = paint(ui, ctx, pictures, &places, palette, under);
+        accessible::picture(&response, "Allocation timeline", || words(ctx.at, &marks));
         box_ui(ui, self.box_from, &places, palette);
         if !response.dragged() {
             let texts = HoverTexts {
@@ -182,7 +183,7 @@ fn paint(
     places: &Places,
     palette: &Palette,
     under: Option<Under>,
-) {
+) -> MarkLabels {
     let (timeline, derived, at) = (ctx.recording.timeline(), ctx.derived, &*ctx.at);
     let canvas =
         TimelineCanvas { painter: ui.painter(), rect: places.picture, view: &at.view, timeline, palette };
@@ -219,8 +220,9 @@ fn paint(
     if let Some(shown) = pictures.shown() {
         canvas.band_labels(&shown.picture, &shown.labels, &labels);
     }
-    canvas.labels(labels);
+    canvas.labels(&labels);
     canvas.lanes(ctx.recording.snapshot(), &derived.lanes, places.lanes);
+    labels
 }
 
 /// The box that is being drawn.
@@ -230,6 +232,13 @@ fn box_ui(ui: &egui::Ui, from: Option<egui::Pos2>, places: &Places, palette: &Pa
         let stroke = Stroke::new(1.0, theme::color(palette.accent));
         ui.painter().rect(drawn, 0.0, theme::faded(palette.accent, 0.12), stroke, StrokeKind::Inside);
     }
+}
+
+/// The cursor, the selection and all marks in words.
+fn words(at: &Standpoint, marks: &MarkLabels) -> String {
+    let (said, finding) = (at.words(), at.marked().map(|outline| outline.label.as_str()));
+    let others = marks.texts().filter(|text| Some(*text) != finding);
+    iter::once(said.as_str()).chain(others).collect::<Vec<_>>().join(" · ")
 }
 
 /// The bands, the outlines of the hovered and the selected one, and the lines of totals.

@@ -54,7 +54,7 @@ impl CurvesPicture<'_> {
             canvas.steps(view, &totals.allocated, line(palette.allocated, 1.0));
             canvas.steps(view, &totals.active, line(palette.accent, 1.5));
             let labels = marks(&canvas, MarkLabels::default(), self.future, self.capacity, self.cursor);
-            canvas.labels(labels);
+            canvas.labels(&labels);
         })
     }
 }

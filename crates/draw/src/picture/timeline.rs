@@ -222,7 +222,7 @@ impl<B: Bands> TimelinePicture<'_, B> {
         }
         let labels = marks(&canvas, labels, self.future, self.capacity, self.cursor);
         canvas.band_labels(picture, named, &labels);
-        canvas.labels(labels);
+        canvas.labels(&labels);
         canvas.lanes(self.recording.snapshot(), self.lanes, places.lanes);
     }
 }

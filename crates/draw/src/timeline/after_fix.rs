@@ -2,7 +2,7 @@
 
 use super::canvas::TimelineCanvas;
 use super::envelope;
-use super::marks::MarkLabels;
+use super::marks::{MarkLabels, TEXT_PX};
 use crate::Axis;
 use egui::{Color32, Pos2, Shape, Stroke, pos2};
 use oomscope_model::{Bytes, Timeline};
@@ -81,7 +81,7 @@ impl TimelineCanvas<'_> {
             let text = format!("{of}, {} {what}", units::bytes(after.peak_bytes()));
             let color = Color32::from(self.palette.text);
             let beside = [0.0, 20.0, -20.0, 40.0].map(|by| pos2(highest.x, highest.y + by));
-            beside.into_iter().any(|at| self.label_at(at, &text, color, labels));
+            beside.into_iter().any(|at| self.label_at(at, (&text, TEXT_PX), color, labels));
         }
     }
 

@@ -1,6 +1,6 @@
 //! The mark of memory that a finding is about: its blocks, the steps in which it came, and how much of a moment's memory it is.
 
-use super::marks::{LABEL_PX, MarkLabels};
+use super::marks::{FINDING_TEXT_PX, LABEL_PX, MarkLabels, TEXT_PX};
 use super::stacked::{Pixel, Raster};
 use super::{PixelSpan, TimelineCanvas, TimelineRaster};
 use egui::{Color32, Rangef, Rect, Shape, Stroke, pos2};
@@ -133,7 +133,8 @@ impl TimelineCanvas<'_> {
         let Some(middle) = middle.or_else(|| is_in_sight.then(in_use)) else { return };
         // Where the label of a step lies at the middle, the next rows are free.
         let beside = [0.0, -1.0, 1.0, -2.0, 2.0].map(|rows| pos2(line, middle + rows * LABEL_PX));
-        beside.into_iter().any(|at| self.label_at(at, mark.label, color, labels));
+        let mut sizes = [FINDING_TEXT_PX, TEXT_PX].into_iter();
+        sizes.any(|px| beside.iter().any(|at| self.label_at(*at, (mark.label, px), color, labels)));
     }
 
     /// The name of each step, in the largest of its places that has room.

@@ -1,4 +1,4 @@
-//! The totals at the cursor, beside the lines that show them over time.
+//! The totals at the cursor, beside the lines that show them over time, and where there is room, not over these.
 
 use super::TimelineCanvas;
 use super::marks::{LABEL_PX, MarkLabels, axis_font};
@@ -11,6 +11,9 @@ const MIN_WIDTH_PX: f32 = 320.0;
 
 /// Space between the cursor and a label, in points.
 const GAP_PX: f32 = 6.0;
+
+/// Distance of the points, in points of the screen, at which is looked whether a label would lie over a line.
+const STEP_PX: f32 = 4.0;
 
 /// Rows above and below a line in which its label may stand, nearest first.
 const ROWS: [f32; 5] = [0.0, 1.0, -1.0, 2.0, -2.0];
@@ -31,11 +34,31 @@ impl TimelineCanvas<'_> {
                 let top = y - size.y / 2.0 + row * LABEL_PX;
                 [x - GAP_PX - size.x, x + GAP_PX].map(|left| Rect::from_min_size(pos2(left, top), size))
             });
-            let mut places = places.map(|place| self.within_height(place));
-            if let Some(place) = places.find(|place| self.is_free(*place, labels)) {
-                labels.push(place, galley, color);
+            let places = places.map(|place| self.within_height(place));
+            let free: Vec<Rect> = places.filter(|place| self.is_free(*place, labels)).collect();
+            let beside = free.iter().find(|place| !self.has_totals(**place));
+            if let Some(place) = beside.or(free.first()) {
+                labels.push(*place, galley, color);
             }
         }
+    }
+
+    /// Whether the line of a total goes through a place.
+    fn has_totals(&self, place: Rect) -> bool {
+        let (scale, moments) = (self.view.on(self.timeline), self.timeline.moments() as f64);
+        let heights = place.y_range().expand(1.0);
+        let steps = (place.width() / STEP_PX).ceil();
+        (0..=steps as usize).any(|step| {
+            let x = f64::from(place.left() + step as f32 * STEP_PX - self.rect.left());
+            let moment = scale.moment_from_x(x / f64::from(self.rect.width()));
+            // Before and behind what was recorded there are no lines.
+            (0.0..moments).contains(&moment) && {
+                let (at, Timeline { active, allocated, reserved, .. }) =
+                    (Moment(moment as u32), self.timeline);
+                let totals = [active.at(at), allocated.at(at), reserved.at(at)];
+                totals.iter().any(|total| heights.contains(self.y(total.as_f64())))
+            }
+        })
     }
 
     /// A place moved up or down into the picture.
@@ -60,7 +83,38 @@ fn texts(timeline: &Timeline, moment: Moment) -> impl Iterator<Item = (String, B
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Palette, View};
+    use egui::{Context, LayerId, Painter, Pos2};
     use oomscope_fixtures::timelines::{self as fixture, Step};
+
+    #[test]
+    fn labels_do_not_lie_over_the_lines_that_they_speak_of() {
+        let first = [Step::Reserve(0, 4 << 20), Step::Alloc(0, 1 << 20)];
+        let flat = [Step::Alloc(2 << 20, 512), Step::Free(2 << 20, 512)];
+        let steps: Vec<Step> = first.into_iter().chain(std::iter::repeat_n(flat, 50).flatten()).collect();
+        let timeline = fixture::timeline(&steps);
+        let view = View { y1: f64::from(6 << 20), ..View::fit(&timeline) };
+        let ctx = Context::default();
+        let mut output = ctx.run_ui(Default::default(), |ui| {
+            let rect = Rect::from_min_size(Pos2::ZERO, vec2(900.0, 300.0));
+            let painter = Painter::new(ui.ctx().clone(), LayerId::background(), rect);
+            let canvas = TimelineCanvas {
+                painter: &painter,
+                rect,
+                view: &view,
+                timeline: &timeline,
+                palette: &Palette::DARK,
+            };
+            let mut labels = MarkLabels::default();
+            canvas.cursor_values(Moment(timeline.moments() as u32 - 1), &mut labels);
+            let places: Vec<Rect> = labels.places().collect();
+            assert!(2 <= places.len(), "{places:?}");
+            assert!(places.iter().all(|place| !canvas.has_totals(*place)), "{places:?}");
+            let whole = Rect::from_min_size(rect.min, vec2(60.0, 300.0));
+            assert!(canvas.has_totals(whole), "lines are seen where they are");
+        });
+        output.textures_delta.clear();
+    }
 
     #[test]
     fn allocated_bytes_are_named_where_they_are_not_the_active_ones() {

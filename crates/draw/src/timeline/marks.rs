@@ -19,13 +19,19 @@ const MIN_MARK_PX: f32 = 3.0;
 /// A failed request is drawn at least this wide, so that its height can be seen.
 const MIN_OOM_PX: f32 = 10.0;
 
+/// Height of the text of axes and marks, in points.
+pub(super) const TEXT_PX: f32 = 11.0;
+
 /// Height of a label with the space below it.
 pub(super) const LABEL_PX: f32 = 20.0;
 
 /// The font of axes and marks.
 pub fn axis_font() -> FontId {
-    FontId::proportional(11.0)
+    FontId::proportional(TEXT_PX)
 }
+
+/// Height of the text that says what a verdict is about, in points: it is read first.
+pub(super) const FINDING_TEXT_PX: f32 = 13.0;
 
 /// Labels of marks, each in a place of its own. They wait, as they are painted above all lines.
 #[derive(Default)]
@@ -35,6 +41,17 @@ pub struct MarkLabels {
 }
 
 impl MarkLabels {
+    /// What they say, in the order in which they were added.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.waiting.iter().map(|(_, galley, _)| galley.text())
+    }
+
+    /// Where they stand.
+    #[cfg(test)]
+    pub(super) fn places(&self) -> impl Iterator<Item = Rect> {
+        self.waiting.iter().map(|(place, ..)| *place)
+    }
+
     /// Keep labels out of a place.
     pub fn reserve(&mut self, place: Rect) {
         self.reserved.push(place);
@@ -230,8 +247,14 @@ impl TimelineCanvas<'_> {
     }
 
     /// A label beside a point: at its left if there is room, else at its right. Returns whether there was room.
-    pub(super) fn label_at(&self, at: Pos2, text: &str, color: Color32, labels: &mut MarkLabels) -> bool {
-        let galley = self.painter.layout_no_wrap(text.to_owned(), axis_font(), color);
+    pub(super) fn label_at(
+        &self,
+        at: Pos2,
+        (text, size_px): (&str, f32),
+        color: Color32,
+        labels: &mut MarkLabels,
+    ) -> bool {
+        let galley = self.painter.layout_no_wrap(text.to_owned(), FontId::proportional(size_px), color);
         let size = galley.size() + vec2(10.0, 4.0);
         let top = at.y - size.y / 2.0;
         let places = [at.x - 6.0 - size.x, at.x + 6.0];
@@ -256,11 +279,11 @@ impl TimelineCanvas<'_> {
     }
 
     /// Paint the labels of all marks, above the marks themselves.
-    pub fn labels(&self, labels: MarkLabels) {
-        for (place, galley, color) in labels.waiting {
+    pub fn labels(&self, labels: &MarkLabels) {
+        for (place, galley, color) in &labels.waiting {
             // Opaque, so that the text can be read whatever is below.
-            self.painter.rect_filled(place, 3.0, Color32::from(self.palette.window));
-            self.painter.galley(place.min + vec2(5.0, 2.0), galley, color);
+            self.painter.rect_filled(*place, 3.0, Color32::from(self.palette.window));
+            self.painter.galley(place.min + vec2(5.0, 2.0), Arc::clone(galley), *color);
         }
     }
 }
