@@ -25,6 +25,11 @@ const MENU_PX: f32 = 72.0;
 /// Height of a tab, in points.
 const TAB_PX: f32 = 26.0;
 
+/// A tab is round above alone, and the current one has a line of this width, in points, below it: buttons and chips are round
+/// all around.
+const CORNERS: egui::CornerRadius = egui::CornerRadius { nw: 5, ne: 5, sw: 0, se: 0 };
+const LINE_PX: f32 = 2.0;
+
 /// Smallest width of the menu, in points.
 const MIN_MENU_PX: f32 = 280.0;
 
@@ -88,8 +93,12 @@ fn tab(
     commands: &mut Vec<Command>,
 ) {
     ui.spacing_mut().item_spacing.x = 2.0;
-    let label = ui.selectable_label(is_current, title_text(ui, document, name));
-    let label = label.on_hover_text(document.input().name());
+    let title = egui::Button::selectable(is_current, title_text(ui, document, name));
+    let label = ui.add(title.corner_radius(CORNERS)).on_hover_text(document.input().name());
+    if is_current {
+        let line = egui::Stroke::new(LINE_PX, theme::color(theme::palette(ui).accent));
+        ui.painter().hline(label.rect.x_range(), label.rect.bottom() - LINE_PX / 2.0, line);
+    }
     let enabled = ui.is_enabled();
     let spoken = if document.is_failed() { "not read: " } else { "" };
     let spoken = format!("{spoken}{}", document.title());

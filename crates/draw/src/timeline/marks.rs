@@ -246,7 +246,8 @@ impl TimelineCanvas<'_> {
         self.rect.contains_rect(place) && labels.is_free(place)
     }
 
-    /// A label beside a point: at its left if there is room, else at its right. Returns whether there was room.
+    /// A label beside a point: at its left if there is room, else at its right; the other way round behind what was recorded, where
+    /// no bands lie. Returns whether there was room.
     pub(super) fn label_at(
         &self,
         at: Pos2,
@@ -257,7 +258,10 @@ impl TimelineCanvas<'_> {
         let galley = self.painter.layout_no_wrap(text.to_owned(), FontId::proportional(size_px), color);
         let size = galley.size() + vec2(10.0, 4.0);
         let top = at.y - size.y / 2.0;
-        let places = [at.x - 6.0 - size.x, at.x + 6.0];
+        let mut places = [at.x - 6.0 - size.x, at.x + 6.0];
+        if self.x(self.timeline.moments() as f64) <= at.x {
+            places.reverse();
+        }
         let mut places = places.into_iter().map(|left| Rect::from_min_size(pos2(left, top), size));
         let place = places.find(|place| self.rect.contains_rect(*place) && labels.is_free(*place));
         labels.waiting.extend(place.map(|place| (place, galley, color)));
