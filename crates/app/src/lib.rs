@@ -89,10 +89,8 @@ use work::defect;
 use work::setup::Setup;
 use work::worker::WorkMode;
 
-/// Keys of the arrangement of panes, the preferences, and the recent files of earlier versions in the window's
-/// storage. Other keys would lose what users have stored.
+/// Keys of the arrangement of panes and the preferences in the window's storage. Other keys would lose what users have stored.
 const LAYOUT_KEY: &str = "layout";
-const RECENT_KEY: &str = "recent files";
 const PREFERENCES_KEY: &str = "preferences";
 
 /// The name of the folder with the window's storage, and of the window for the system.
@@ -236,10 +234,6 @@ impl App {
         if let Some(layout) = storage.and_then(|storage| eframe::get_value::<Layout>(storage, LAYOUT_KEY)) {
             self.layout = layout.or_default();
         }
-        let recent = storage.and_then(|storage| eframe::get_value::<Vec<PathBuf>>(storage, RECENT_KEY));
-        if let Some(files) = recent {
-            self.glances.import(files);
-        }
         let stored = storage.and_then(|storage| eframe::get_value(storage, PREFERENCES_KEY));
         self.is_first = storage.is_some() && stored.is_none();
         self.preferences = stored.unwrap_or_default();
@@ -312,8 +306,7 @@ impl App {
         self.glances.update(ctx);
         self.remember_verdicts();
         let open = self.documents.iter().filter_map(|document| document.input().path());
-        let recent = self.glances.recent().iter().map(PathBuf::as_path);
-        self.watch.watch(open.chain(recent), ctx.input(|input| input.focused));
+        self.watch.watch(open.chain(self.glances.recent()), ctx.input(|input| input.focused));
         if let Some(outcome) = self.exporter.outcome() {
             let said = self.export_panel.take_outcome(outcome, ctx);
             self.notify(said);
@@ -491,8 +484,6 @@ impl eframe::App for App {
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
         eframe::set_value(storage, LAYOUT_KEY, &self.layout);
-        // They are kept in a file of their own since they were taken over from here.
-        storage.remove_string(RECENT_KEY);
         eframe::set_value(storage, PREFERENCES_KEY, &self.preferences);
     }
 

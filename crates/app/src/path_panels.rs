@@ -6,16 +6,15 @@ use crate::export::{ExportChoice, ExportJob, ExportOrder, PanelWish};
 use crate::files::document::Document;
 use crate::files::open_file::OpenFile;
 use eframe::egui;
-use std::path::PathBuf;
 
 impl App {
     /// Ask for files, in the folder of the file that is shown or was opened last.
     pub(super) fn toggle_open_panel(&mut self) {
         let shown = self.documents.get(self.current).and_then(|document| document.input().path());
         let shown = shown.and_then(|path| std::path::absolute(path).ok());
-        let recent = self.glances.recent().first();
+        let recent = self.glances.recent().next();
         self.export_panel.close();
-        self.open_panel.toggle(shown.as_ref().or(recent).map(PathBuf::as_path));
+        self.open_panel.toggle(shown.as_deref().or(recent));
     }
 
     pub(super) fn show_export_panel(&mut self, choice: ExportChoice) {

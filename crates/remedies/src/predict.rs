@@ -151,7 +151,7 @@ fn predictions(
     let chosen = enough.map(|enough| Plans::of(recorded, enough, &all));
     let chosen = chosen.unwrap_or_default();
     let remedies: Vec<Prediction> = all.iter().map(|one| prediction(recorded, one)).collect();
-    let plans = &chosen.plans;
+    let plans = &chosen.enough;
     let best = if plans.is_empty() { best::few(baseline, &remedies) } else { plans.clone() };
     let postpones = chosen.postponed(&best, &remedies);
     Predictions {
@@ -165,7 +165,7 @@ fn predictions(
         margin: baseline.margin,
         capacity: baseline.limit_bytes,
         remedies,
-        plans: chosen.plans,
+        plans: chosen.enough,
         postpones,
         largest_batch: None,
         without_effect: Vec::new(),

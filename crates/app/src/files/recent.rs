@@ -7,7 +7,7 @@ use crate::command::Command;
 use crate::{menus, theme};
 use eframe::egui;
 use oomscope_snapshot::load::FileStamp;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Smallest width of the menu, in points: room for a name and some of its folder.
 const MIN_MENU_PX: f32 = 320.0;
@@ -23,12 +23,12 @@ pub(crate) struct RecentFile {
 
 /// The files for a list, with what the watch has seen of them.
 pub(crate) fn files(glances: &Glances, watch: &FileWatch) -> Vec<RecentFile> {
-    let file = |path: &PathBuf| {
+    let file = |path: &Path| {
         let seen = watch.seen(path);
         let stamp = if let OnDisk::There(stamp) = seen { Some(stamp) } else { None };
-        RecentFile { path: path.clone(), stamp, is_missing: seen == OnDisk::Missing }
+        RecentFile { path: path.to_owned(), stamp, is_missing: seen == OnDisk::Missing }
     };
-    glances.recent().iter().map(file).collect()
+    glances.recent().map(file).collect()
 }
 
 impl RecentFile {

@@ -1,6 +1,7 @@
 //! Reads and writes the notes about one recording: beside it or, where that folder cannot be written, in the settings
 //! folder.
 
+use crate::paths::own_name;
 use oomscope_export::save::{Existing, NewFile, SaveError};
 use oomscope_report::notes::{MAX_FILE_BYTES, MAX_NOTES, Note, NotesFile, merged, read_notes, written_notes};
 use oomscope_snapshot::load::{NOTES_SUFFIX, notes_beside, other_notes_beside, read_text};
@@ -10,10 +11,6 @@ use std::path::{Path, PathBuf};
 
 /// The folder for notes within the settings folder.
 const FOLDER: &str = "notes";
-
-/// Characters of a recording's name that the name of its file in the settings folder begins with, so that people
-/// recognise it.
-const MAX_NAME_CHARS: usize = 60;
 
 /// Where the notes of a recording are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -213,12 +210,5 @@ fn save(path: &Path, text: &str) -> Result<(), SaveError> {
 /// The name of a recording's file in the settings folder: it differs for every path.
 fn key(recording: &Path) -> String {
     let place = fs::canonicalize(recording).unwrap_or_else(|_| recording.to_owned());
-    // FNV-1a, which is the same in every version of the program.
-    let hash = place.as_os_str().as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    let name = recording.file_name().unwrap_or_default().to_string_lossy();
-    let is_plain = |c: &char| c.is_ascii_alphanumeric() || "._-".contains(*c);
-    let name: String = name.chars().filter(is_plain).take(MAX_NAME_CHARS).collect();
-    format!("{name}-{hash:016x}{NOTES_SUFFIX}")
+    format!("{}{NOTES_SUFFIX}", own_name(&place))
 }

@@ -6,8 +6,10 @@ mod completion;
 mod field;
 mod folder;
 mod list;
+mod own_name;
 mod picker;
 mod places;
 
+pub(crate) use own_name::own_name;
 pub(crate) use picker::{Kinds, PathPicker};
 pub(crate) use places::Places;

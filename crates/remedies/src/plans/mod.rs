@@ -22,7 +22,7 @@ type One<'o, 'a> = (Combination<'o, 'a>, Tried);
 #[derive(Default)]
 pub(super) struct Plans {
     /// Their indices, the cheapest first.
-    pub(super) plans: Vec<usize>,
+    pub(super) enough: Vec<usize>,
     /// Where there is none: what fits for now, the cheapest first.
     pub(super) for_now: Vec<usize>,
     /// What fitting for now is called.
@@ -46,13 +46,13 @@ impl Plans {
         let sure: Vec<usize> = lasting.iter().copied().filter(|&index| enough.is_sure(&all[index])).collect();
         let plans = cheapest(all, if sure.is_empty() { lasting } else { sure });
         if !plans.is_empty() {
-            return Self { plans, ..Self::default() };
+            return Self { enough: plans, ..Self::default() };
         }
         if let Some(bound) = bounds.into_iter().find(|&index| enough.lasts(&all[index])) {
-            return Self { plans, for_now: vec![bound], kind: Some(Postponed::Bound) };
+            return Self { enough: plans, for_now: vec![bound], kind: Some(Postponed::Bound) };
         }
         let kind = if enough.has_growth() { Postponed::Leak } else { Postponed::Little };
-        Self { plans, for_now: known, kind: Some(kind) }
+        Self { enough: plans, for_now: known, kind: Some(kind) }
     }
 
     /// The one of those that fit for now that is named: of the best few, which have rows of their own, or else of all, the one that

@@ -1,7 +1,7 @@
 //! What lists show of snapshots that are not open, and which files were opened last.
 
 mod glance;
-mod known;
+mod kept;
 mod scanner;
 mod store;
 
@@ -10,17 +10,21 @@ pub(crate) use glance::{Glance, Scan};
 use crate::work::worker::WorkMode;
 use eframe::egui;
 use foldhash::{HashMap, HashMapExt as _};
-use known::{Change, version};
+pub(crate) use kept::canonical;
+use kept::{Change, KeptFile, KeptFiles, MAX_RECENT, Seen};
 use oomscope_snapshot::load::{FileStamp, Input};
 use scanner::{Scanner, Subject};
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
-use store::KnownStore;
-pub(crate) use store::canonical;
+use store::Store;
 
 /// Files of this size are only looked at when the user wants it, in bytes: they take seconds, and their models GiB.
 pub(crate) const LARGE_BYTES: u64 = 128 << 20;
+
+/// The folder of what is remembered, within the settings folder.
+const FOLDER: &str = "files";
 
 /// Files that are asked for at a time: others follow when these are done.
 const MAX_WANTED: usize = 64;
@@ -28,9 +32,9 @@ const MAX_WANTED: usize = 64;
 /// Glances at files: known ones, and those that threads take.
 pub(crate) struct Glances {
     scanner: Scanner,
-    store: KnownStore,
-    /// The recent files, the latest first.
-    recent: Vec<PathBuf>,
+    store: Store,
+    /// The recent files with the times at which they were opened last, the latest first.
+    recent: Vec<(u64, PathBuf)>,
     /// The latest version of each file that was looked at.
     found: HashMap<Input, (Option<FileVersion>, Scan)>,
     /// The files that pages have asked for in this frame.
@@ -57,9 +61,10 @@ pub(crate) enum Look {
 impl Glances {
     /// Files are remembered in a folder; without one, until the window is closed.
     pub(crate) fn new(folder: Option<PathBuf>, ctx: &egui::Context, mode: WorkMode) -> Self {
+        let files = KeptFiles(folder.map(|folder| folder.join(FOLDER)));
         Self {
             scanner: Scanner::default(),
-            store: KnownStore::new(folder, ctx, mode),
+            store: Store::new(files, ctx, mode),
             recent: Vec::new(),
             found: HashMap::new(),
             wanted: Vec::new(),
@@ -70,14 +75,8 @@ impl Glances {
 
     /// Take what was found, and look at what pages asked for. Called before a frame is drawn.
     pub(crate) fn update(&mut self, ctx: &egui::Context) {
-        if let Some(known) = self.store.latest() {
-            self.recent = known.recent();
-            for (path, seen, glance) in known.seen() {
-                let input = Input::File(path.to_owned());
-                if self.found.get(&input).is_none_or(|(known, _)| *known != Some(seen)) {
-                    self.found.insert(input, (Some(seen), Scan::Found(Arc::new(glance.clone()))));
-                }
-            }
+        for file in self.store.news() {
+            self.take(file);
         }
         for (subject, scan) in self.scanner.finished() {
             if let (Input::File(path), Some(stamp), Scan::Found(glance)) =
@@ -91,6 +90,19 @@ impl Glances {
         let mut wanted = std::mem::take(&mut self.wanted);
         wanted.retain(|subject| !self.is_known(subject));
         self.scanner.look_at(wanted, ctx);
+    }
+
+    /// Take over what is stored of a file.
+    fn take(&mut self, KeptFile { path, opened_us, seen }: KeptFile) {
+        if let Some(opened_us) = opened_us {
+            self.recent.retain(|(_, known)| *known != path);
+            self.recent.push((opened_us, path.clone()));
+            self.recent.sort_by_key(|(opened_us, _)| Reverse(*opened_us));
+            self.recent.truncate(MAX_RECENT);
+        }
+        if let Some(Seen { bytes, modified_us, glance }) = seen {
+            self.found.insert(Input::File(path), (Some((bytes, modified_us)), Scan::Found(Arc::new(glance))));
+        }
     }
 
     /// What is known of a file, and if it is nothing, ask for it. To be asked in every frame.
@@ -133,7 +145,11 @@ impl Glances {
 
     /// Remember a glance.
     pub(crate) fn remember(&mut self, path: &Path, stamp: FileStamp, glance: Glance) {
-        self.store.change(Change::Seen { path: path.to_owned(), stamp, glance });
+        // Without a time, another version could look the same.
+        if let Some((bytes, modified_us)) = version(stamp) {
+            let seen = Seen { bytes, modified_us, glance };
+            self.store.change(Change::Seen { path: path.to_owned(), seen });
+        }
     }
 
     /// Remember that a file was opened.
@@ -143,18 +159,18 @@ impl Glances {
         self.store.change(Change::Opened { path: path.to_owned(), at_us });
     }
 
-    /// Take over recent files of an earlier version of the program, the latest first.
-    pub(crate) fn import(&mut self, recent: Vec<PathBuf>) {
-        self.store.change(Change::Import(recent));
-    }
-
     /// Forget which files were opened.
     pub(crate) fn forget_recent(&mut self) {
+        self.recent.clear();
         self.store.change(Change::ForgetRecent);
     }
 
     /// The recent files, the latest first.
-    pub(crate) fn recent(&self) -> &[PathBuf] {
-        &self.recent
+    pub(crate) fn recent(&self) -> impl Iterator<Item = &Path> + Clone {
+        self.recent.iter().map(|(_, path)| path.as_path())
     }
+}
+
+fn version(stamp: FileStamp) -> Option<FileVersion> {
+    Some((stamp.bytes(), stamp.modified_us()?))
 }

@@ -6,7 +6,7 @@
 use super::glance::{Scan, scan};
 use eframe::egui;
 use oomscope_snapshot::load::{FileStamp, Input, Progress};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 
 /// Files that are looked at together: their models are in memory meanwhile, and each load has two threads of its own.
@@ -22,96 +22,65 @@ pub(super) struct Subject {
 /// Looks at files in the background.
 #[derive(Default)]
 pub(super) struct Scanner {
-    shared: Arc<Shared>,
-    has_threads: bool,
+    running: Vec<Running>,
 }
 
-#[derive(Default)]
-struct Shared {
-    state: Mutex<ScanState>,
-    has_news: Condvar,
-}
-
-#[derive(Default)]
-struct ScanState {
-    /// The next one is the last.
-    queue: Vec<Subject>,
-    running: Vec<(Subject, Progress)>,
-    finished: Vec<(Subject, Scan)>,
-    is_closed: bool,
+/// A file that a thread looks at.
+struct Running {
+    subject: Subject,
+    progress: Progress,
+    /// The outcome; none comes if it was told to stop.
+    outcome: Receiver<Option<Scan>>,
 }
 
 impl Scanner {
     /// Look at these files, and at no others: small ones first, so that a list fills soon.
     pub(super) fn look_at(&mut self, mut wanted: Vec<Subject>, ctx: &egui::Context) {
-        if !self.has_threads && !wanted.is_empty() {
-            self.has_threads = true;
-            (0..THREADS).for_each(|_| self.start_thread(ctx));
-        }
-        wanted.sort_by_key(|subject| std::cmp::Reverse(subject.stamp.map_or(0, |stamp| stamp.bytes())));
-        let mut state = self.shared.lock();
-        for (subject, progress) in &state.running {
-            if wanted.contains(subject) {
-                wanted.retain(|other| other != subject);
+        for running in &self.running {
+            if wanted.contains(&running.subject) {
+                wanted.retain(|other| *other != running.subject);
             } else {
-                progress.cancel();
+                running.progress.cancel();
             }
         }
-        if state.queue != wanted {
-            state.queue = wanted;
-            self.shared.has_news.notify_all();
-        }
+        wanted.sort_by_key(|subject| subject.stamp.map_or(0, |stamp| stamp.bytes()));
+        let free = THREADS.saturating_sub(self.running.len());
+        self.running.extend(wanted.into_iter().take(free).filter_map(|subject| Running::start(subject, ctx)));
     }
 
     /// The files that were looked at since the last call.
-    pub(super) fn finished(&self) -> Vec<(Subject, Scan)> {
-        std::mem::take(&mut self.shared.lock().finished)
-    }
-
-    fn start_thread(&self, ctx: &egui::Context) {
-        let (shared, ctx) = (Arc::clone(&self.shared), ctx.clone());
-        let thread = thread::Builder::new().name("oomscope-glance".to_owned()).spawn(move || {
-            while let Some((subject, progress)) = shared.next() {
-                let found = scan(&subject.input, &progress);
-                shared.finish(&subject, found);
-                ctx.request_repaint();
+    pub(super) fn finished(&mut self) -> Vec<(Subject, Scan)> {
+        let mut finished = Vec::new();
+        self.running.retain(|running| match running.outcome.try_recv() {
+            Ok(Some(found)) => {
+                finished.push((running.subject.clone(), found));
+                false
             }
+            Err(TryRecvError::Empty) => true,
+            Ok(None) | Err(TryRecvError::Disconnected) => false,
         });
-        thread.inspect_err(|error| log::warn!("lists show no verdicts: {error}")).ok();
+        finished
     }
 }
 
-impl Drop for Scanner {
+impl Running {
+    fn start(subject: Subject, ctx: &egui::Context) -> Option<Self> {
+        let (tell, outcome) = mpsc::sync_channel(1);
+        let (progress, ctx) = (Progress::default(), ctx.clone());
+        let (input, watched) = (subject.input.clone(), progress.clone());
+        let thread = thread::Builder::new().name("oomscope-glance".to_owned()).spawn(move || {
+            // The window may be closed already.
+            tell.send(scan(&input, &watched)).ok();
+            ctx.request_repaint();
+        });
+        thread.inspect_err(|error| log::warn!("lists show no verdicts: {error}")).ok()?;
+        Some(Self { subject, progress, outcome })
+    }
+}
+
+impl Drop for Running {
     fn drop(&mut self) {
-        let mut state = self.shared.lock();
-        state.is_closed = true;
-        state.running.iter().for_each(|(_, progress)| progress.cancel());
-        self.shared.has_news.notify_all();
-    }
-}
-
-impl Shared {
-    /// The state, also after a panic: a thread leaves nothing half-written here.
-    fn lock(&self) -> MutexGuard<'_, ScanState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The next file; `None` when the window no longer needs anything.
-    fn next(&self) -> Option<(Subject, Progress)> {
-        let idle = |state: &mut ScanState| state.queue.is_empty() && !state.is_closed;
-        let mut state = self.has_news.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
-        if state.is_closed {
-            return None;
-        }
-        let next = (state.queue.pop()?, Progress::default());
-        state.running.push(next.clone());
-        Some(next)
-    }
-
-    fn finish(&self, subject: &Subject, found: Option<Scan>) {
-        let mut state = self.lock();
-        state.running.retain(|(running, _)| running != subject);
-        state.finished.extend(found.map(|found| (subject.clone(), found)));
+        self.progress.cancel();
     }
 }
 
@@ -155,18 +124,16 @@ mod tests {
         assert!(scanner.finished().is_empty());
     }
 
-    #[cfg(unix)]
     #[test]
     fn what_is_no_longer_wanted_is_stopped() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let path = folder.path().join("cut.pickle");
-        std::fs::write(&path, b"").expect("a temporary file");
         let mut scanner = Scanner::default();
         let ctx = egui::Context::default();
         scanner.look_at(vec![subject("leak_eval_losses.pickle")], &ctx);
-        assert!(wait(|| !scanner.shared.lock().running.is_empty() || !scanner.finished().is_empty()));
+        assert_eq!(scanner.running.len(), 1);
         scanner.look_at(Vec::new(), &ctx);
-        assert!(wait(|| scanner.shared.lock().running.is_empty()));
-        assert!(scanner.shared.lock().queue.is_empty());
+        assert!(wait(|| {
+            scanner.finished();
+            scanner.running.is_empty()
+        }));
     }
 }
