@@ -1,6 +1,7 @@
 //! The files of a job in the order of their ranks.
 
 use super::names::{names_of, ranks_of};
+use super::outliers::middle;
 use super::summary::DeviceSummary;
 use std::path::PathBuf;
 
@@ -71,10 +72,9 @@ impl Job {
         rows
     }
 
-    /// The median row by active peak, of those that are known; of an even number, the lower one of the two in the middle.
+    /// The median row by active peak, of those that are known.
     pub fn median(&self) -> Option<JobDevice<'_>> {
-        let rows = self.by_peak();
-        rows.get(rows.len().checked_sub(1)? / 2).copied()
+        middle(&self.by_peak()).copied()
     }
 }
 

@@ -21,6 +21,6 @@ pub use failure::{FirstFailure, Standing, first_failure};
 pub use heat::{Heat, HeatAxis, heat};
 pub use job::{FileSummary, Job, JobDevice};
 pub use names::ranks_of;
-pub use outliers::{LineChange, Outlier, outliers, outlying};
+pub use outliers::{LineChange, Outlier, middle, outliers, outlying};
 pub use summary::{DeviceSummary, FailureSummary, IterationPeak, LineBytes, PeakSummary, summarize};
 pub use together::{Together, together};

@@ -66,20 +66,20 @@ pub fn outliers(job: &Job) -> Vec<Outlier<'_>> {
 pub fn outlying(peaks: &[Bytes]) -> Vec<usize> {
     let mut sorted = peaks.to_vec();
     sorted.sort_unstable();
-    let Some(median) = middle(&sorted).filter(|_| MIN_ROWS <= peaks.len()) else { return Vec::new() };
+    let Some(&median) = middle(&sorted).filter(|_| MIN_ROWS <= peaks.len()) else { return Vec::new() };
     let distance = |at: &usize| (peaks[*at] - median).abs();
     let mut distances: Vec<Bytes> = (0..peaks.len()).map(|at| distance(&at)).collect();
     distances.sort_unstable();
-    let usual = middle(&distances).unwrap_or_default();
+    let usual = middle(&distances).copied().unwrap_or_default();
     let least = (usual * MEDIAN_DEVIATIONS).max(median / PART_OF_MEDIAN);
     let mut found: Vec<usize> = (0..peaks.len()).filter(|at| least < distance(at)).collect();
     found.sort_by_key(|at| std::cmp::Reverse(distance(at)));
     found
 }
 
-/// The median of amounts in order; of an even number, the lower one of the two in the middle.
-fn middle(sorted: &[Bytes]) -> Option<Bytes> {
-    sorted.get(sorted.len().checked_sub(1)? / 2).copied()
+/// The median of what is in order; of an even number, the lower one of the two in the middle.
+pub fn middle<T>(sorted: &[T]) -> Option<&T> {
+    sorted.get(sorted.len().checked_sub(1)? / 2)
 }
 
 /// The lines whose bytes at the peaks differ.

@@ -4,7 +4,7 @@ use crate::files::glances::{Look, Scan};
 use crate::files::names;
 use crate::theme;
 use eframe::egui;
-use oomscope_diagnosis::ranks::{outlying, ranks_of};
+use oomscope_diagnosis::ranks::{middle, outlying, ranks_of};
 use oomscope_model::{Bytes, TrustedBytes};
 use oomscope_snapshot::load::FolderEntry;
 use oomscope_units as units;
@@ -35,7 +35,6 @@ fn text(rows: &[(FolderEntry, Look)]) -> Option<String> {
     let farthest = outlying(&known?).into_iter().next()?;
     let (rank, peak) = (ranks[farthest], peaks[farthest]);
     peaks.sort_by_key(|peak| peak.recorded);
-    let median = peaks.get((peaks.len() - 1) / 2)?;
-    let [peak, median] = [peak, *median].map(|peak| peak.written(units::bytes));
+    let [peak, median] = [peak, *middle(&peaks)?].map(|peak| peak.written(units::bytes));
     Some(format!("rank {rank} is an outlier: its peak is {peak}, the median {median}"))
 }
