@@ -1,5 +1,5 @@
 //! How long the window's thread takes per frame at 1920 × 1080 while one pans, zooms and scrubs, and
-//! how long the first picture and the exact picture of a new view take.
+//! how long the first picture, the verdict and the exact picture of a new view take.
 //!
 //! ```text
 //! OOMSCOPE_BENCH_FILE=big.pickle cargo bench -p oomscope-benches --bench frames
@@ -75,24 +75,27 @@ fn anonymous_bytes() -> Option<i64> {
     Some(line.trim().strip_suffix(" kB")?.parse::<i64>().ok()? * 1024)
 }
 
-/// From the start of loading until the timeline shows its picture.
+/// From the start of loading until the timeline shows its picture, and the header the verdict.
 fn opened(path: &Path) -> std::io::Result<Headless> {
     let mut window = Headless::new(SIZE);
     let start = Instant::now();
     window.open(path);
-    let mut loaded = None;
-    while !window.is_exact() {
+    let [mut loaded, mut exact, mut verdict] = [None; 3];
+    while exact.is_none() || verdict.is_none() {
         window.frame(Vec::new());
-        if loaded.is_none() && window.is_open() {
-            loaded = Some(start.elapsed());
-        }
+        let now = start.elapsed();
+        loaded = loaded.or(window.is_open().then_some(now));
+        exact = exact.or(window.is_exact().then_some(now));
+        verdict = verdict.or(window.has_verdict().then_some(now));
         std::thread::sleep(Duration::from_millis(1));
     }
     let loaded = loaded.unwrap_or_default();
+    let after = |at: Option<Duration>| ms(at.unwrap_or_default().saturating_sub(loaded));
     say(&format!(
-        "first picture: {:.0} ms after the load of {:.0} ms",
-        ms(start.elapsed().saturating_sub(loaded)),
-        ms(loaded)
+        "after the load of {:.0} ms: the picture {:.0} ms, the verdict {:.0} ms",
+        ms(loaded),
+        after(exact),
+        after(verdict)
     ))?;
     Ok(window)
 }

@@ -53,6 +53,11 @@ impl Headless {
         self.device().is_some()
     }
 
+    /// True once the header says the verdict.
+    pub fn has_verdict(&mut self) -> bool {
+        self.device().is_some_and(|device| device.derived.verdict().is_some())
+    }
+
     /// True if the timeline's picture is that of its view, not an earlier one that is stretched.
     pub fn is_exact(&mut self) -> bool {
         self.device().is_some_and(|device| {
