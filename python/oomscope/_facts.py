@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._history import History
 from ._version import __version__
 
 Facts = dict[str, Any]
@@ -20,14 +19,14 @@ PEAKS = {
 }
 
 
-def facts_of(torch: Any, history: History, rank: int, world: int | None) -> Facts:
+def facts_of(torch: Any, settings: Facts, rank: int, world: int | None) -> Facts:
     """The versions, the rank, the settings of the history and the memory of each device."""
     return {
         "recorder": __version__,
         "torch": str(torch.__version__),
         "rank": rank,
         "world_size": world,
-        "settings": history.settings,
+        "settings": settings,
         "devices": devices_of(torch),
     }
 

@@ -31,6 +31,7 @@ class Options:
     max_files: int = MAX_FILES
     max_bytes: int = MAX_BYTES
     verdict: bool = True
+    census: bool = True
 
 
 def read_signal(name: str | int | None) -> int | None:

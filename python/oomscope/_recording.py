@@ -38,6 +38,7 @@ def record(
     max_files: int = MAX_FILES,
     max_bytes: int | str = MAX_BYTES,
     verdict: bool = True,
+    census: bool = True,
 ) -> Recording:
     """Records memory snapshots into a directory, from the first use of a device until `stop` or the end of the process.
 
@@ -47,6 +48,7 @@ def record(
 
     `max_entries`, `stacks` ("all" or "python") and `context` are those of `torch.cuda.memory._record_memory_history`. Of the
     files of this run, at most `max_files` and `max_bytes` stay. `verdict` prints what `oomscope report` says at the end.
+    `census` writes with each snapshot which tensors there are, and the names of parameters, gradients and states.
 
     While a recording is under way, another one joins it, and its options count.
     """
@@ -64,6 +66,7 @@ def record(
             max_files=max_files,
             max_bytes=read_bytes("max_bytes", max_bytes, MAX_BYTES) or MAX_BYTES,
             verdict=verdict,
+            census=census,
         )
     )
 

@@ -54,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     most = show_size(MAX_BYTES).replace(" ", "")
     add("--max-bytes", default=most, metavar="SIZE", help="bytes that stay (default: %(default)s)")
     add("--no-verdict", action="store_true", help="do not print what oomscope report says at the end")
+    add("--no-census", action="store_true", help="do not write the names of tensors")
     add("-m", dest="is_module", action="store_true", help="the program is a module, as in python -m")
     add("program", nargs=argparse.REMAINDER, metavar="PROGRAM ARGS", help="the program and its arguments")
     return parser
@@ -94,6 +95,7 @@ def _record(asked: argparse.Namespace) -> Recording:
         max_files=asked.max_files,
         max_bytes=asked.max_bytes,
         verdict=not asked.no_verdict,
+        census=not asked.no_census,
     )
 
 

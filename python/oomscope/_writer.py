@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ._census import census
 from ._facts import Facts, facts_of
 from ._history import History
 from ._marks import Marks
-from ._messages import say
+from ._messages import harmless, say
 from ._options import Options
 from ._pace import Pace
 from ._rank import find_rank
@@ -34,6 +35,7 @@ class Writer:
         self._torch = torch
         self._history = history
         self._marks = marks
+        self._has_census = options.census
         self._started = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         # A signal or an exit may come while this thread writes.
         self._lock = threading.RLock()
@@ -57,10 +59,12 @@ class Writer:
     def _write(self, reason: str, step: int | None, is_kept: bool, more: Facts | None) -> Path:
         rank, world = find_rank()
         with _without_collector():
+            # Before the snapshot, which is millions of objects more.
+            taken = self._census()
             snapshot = self._history.snapshot()
             self._marks.complete(snapshot)
-            facts = facts_of(self._torch, self._history, rank, world)
-            facts.update({"reason": reason, "step": step}, **(more or {}))
+            facts = facts_of(self._torch, self._history.settings, rank, world)
+            facts.update({"reason": reason, "step": step}, **taken, **(more or {}))
             snapshot["oomscope"] = facts
             path = self.store.write(
                 _name(self._started, rank, step, reason),
@@ -69,6 +73,13 @@ class Writer:
             )
         say(f"wrote {path} ({show_size(path.stat().st_size)})")
         return path
+
+    def _census(self) -> Facts:
+        """The tensors that the program has names for; nothing where that fails."""
+        if self._has_census:
+            with harmless("naming tensors"):
+                return {"census": census(self._torch)}
+        return {}
 
 
 def _name(started: str, rank: int, step: int | None, reason: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
@@ -27,6 +28,56 @@ class FakeRange:
 
     def __exit__(self, *_: object) -> None:
         self.log.append(f"-{self.name}")
+
+
+class FakeTensor:
+    """A tensor of floats with an address."""
+
+    def __init__(
+        self, address: int = 512, shape: tuple[int, ...] = (4, 8), requires_grad: bool = False
+    ) -> None:
+        self.shape, self.requires_grad = shape, requires_grad
+        self.is_cuda, self.is_leaf, self.dtype = True, True, "torch.float32"
+        self.device = SimpleNamespace(index=0)
+        self.grad: FakeTensor | None = None
+        self.grad_fn: object | None = None
+        self._address = address
+
+    def untyped_storage(self) -> SimpleNamespace:
+        return SimpleNamespace(nbytes=lambda: 4 * math.prod(self.shape))
+
+    def data_ptr(self) -> int:
+        return self._address
+
+    def element_size(self) -> int:
+        return 4
+
+    def storage_offset(self) -> int:
+        return 0
+
+    def is_contiguous(self) -> bool:
+        return True
+
+    def stride(self) -> tuple[int, ...]:
+        return self.shape
+
+
+class FakeModule:
+    """A module, whose attributes are not to be asked for."""
+
+    def __init__(self, children: dict[str, Any] | None = None, **parameters: FakeTensor) -> None:
+        self.__dict__.update(_modules=dict(children or {}), _parameters=parameters, _buffers={})
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"{name} was asked for")
+
+
+class FakeOptimizer:
+    """An optimizer of one group."""
+
+    def __init__(self, *parameters: FakeTensor) -> None:
+        self.param_groups = [{"params": list(parameters)}]
+        self.state: dict[FakeTensor, dict[str, Any]] = {}
 
 
 class FakeTorch(ModuleType):
@@ -71,6 +122,9 @@ class FakeTorch(ModuleType):
         optimizers.__dict__.update(register_optimizer_step_post_hook=self._register)
         self.__dict__.update(
             cuda=cuda,
+            Tensor=FakeTensor,
+            nn=SimpleNamespace(Module=FakeModule),
+            optim=SimpleNamespace(Optimizer=FakeOptimizer),
             profiler=SimpleNamespace(record_function=FakeRange),
             backends=SimpleNamespace(cuda=SimpleNamespace(is_built=lambda: True)),
             _C=SimpleNamespace(

@@ -6,6 +6,7 @@ libraries that stand in for CUDA's.
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import subprocess
@@ -187,3 +188,26 @@ def test_the_doctor_finds_all_of_it(rig: Rig) -> None:
     done = rig.run("-m", "oomscope", "doctor")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "allocations/s" in done.stdout
+
+
+def test_tensors_have_the_names_that_the_program_gives_them(rig: Rig) -> None:
+    done = rig.run(str(PYTHON / "tests" / "programs" / "named.py"))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["same"] and found["named"] > 100, found
+    # 50 ms on a machine that has nothing else to do.
+    assert found["all"] > 1000 and found["s"] < 0.5, found
+
+
+def test_names_are_read_from_what_was_written(rig: Rig) -> None:
+    if not PROGRAM.exists():
+        pytest.skip("the program is not built: cargo build")
+    rig.record("--large", "2")
+    (path,) = (rig.directory / "out").iterdir()
+    command = [str(PROGRAM), "live", str(path), "--format", "json", "--top", "1000"]
+    blocks = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    named = {tensor["name"]: block for block in blocks for tensor in block["named"] if tensor["role"]}
+    weight = named["exp_avg of blocks.1.qkv.weight"]
+    assert (weight["category"], weight["rule"], weight["size"]) == ("optimizer_state", "named", 4 * 768 * 256)
+    roles = Counter(tensor["role"] for block in blocks for tensor in block["named"])
+    assert roles["parameter"] == 19 and roles["optimizer_state"] == 38

@@ -1,0 +1,146 @@
+"""A census: every tensor on a device that Python can reach, with the names that the program gave it.
+
+It goes once through the objects that the garbage collector knows. It copies nothing, allocates nothing on a device, runs no code of
+the program, keeps no reference, and stops when its time is up. What it finds is text, in columns: see `docs/recording.md`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from ._columns import Columns
+from ._names import Names, Role
+
+# What a program that just failed is kept waiting for, at most.
+MAX_S = 1.0
+
+# Objects between two looks at the clock.
+STRIDE = 4096
+
+# Objects whose types are looked at together.
+PIECE = 512
+
+
+class Deadline(Exception):
+    """Time is up."""
+
+
+def census(torch: Any, max_s: float = MAX_S) -> str:
+    """All tensors on devices, as JSON."""
+    start_s = time.monotonic()
+    columns = Columns()
+    is_complete = True
+    with _plain_tensors(torch):
+        try:
+            _take(torch, columns, start_s + max_s)
+        except Deadline:
+            is_complete = False
+    taken_us = round((time.monotonic() - start_s) * 1e6)
+    found = {"version": 1, "complete": is_complete, "taken_us": taken_us, **columns.as_dict()}
+    return json.dumps(found, separators=(",", ":"))
+
+
+def _take(torch: Any, columns: Columns, end_s: float) -> None:
+    kinds = _Kinds(torch)
+    tensors, modules, optimizers = kinds.sorted(gc.get_objects(), end_s)
+    names = Names(kinds.is_tensor, lambda tensor: _memory(torch, tensor) is not None)
+    for _ in _until(names.of_modules(modules), end_s):
+        pass
+    for _ in _until(names.of_optimizers(optimizers), end_s):
+        pass
+    # Named ones first: where time is short, they say most.
+    seen = set()
+    for tensor, role in _until(names.found(), end_s):
+        seen.add(id(tensor))
+        _add(torch, columns, tensor, role)
+    for tensor in _until(tensors, end_s):
+        if id(tensor) not in seen:
+            gradient = names.gradient_of(tensor)
+            if gradient is not None and id(gradient) not in seen:
+                seen.add(id(gradient))
+                _add(torch, columns, gradient, Role("gradient"))
+            _add(torch, columns, tensor, None)
+
+
+class _Kinds:
+    """Which types are tensors, modules or optimizers: asked once for each type, and of the type alone, as objects may lie."""
+
+    def __init__(self, torch: Any) -> None:
+        self._wanted = (torch.Tensor, torch.nn.Module, torch.optim.Optimizer)
+        self._known: dict[type, int | None] = {}
+
+    def sorted(self, objects: list[Any], end_s: float) -> tuple[list[Any], ...]:
+        """The tensors, modules and optimizers of some objects."""
+        # In pieces, so that the loops are those of the interpreter, and the clock is looked at.
+        found: tuple[list[Any], ...] = ([], [], [])
+        for at in range(0, len(objects), PIECE):
+            piece = objects[at : at + PIECE]
+            if not {kind for kind in set(map(type, piece)) if self._of(kind) is not None}:
+                continue
+            for thing in _until(piece, end_s):
+                kind = self._of(type(thing))
+                if kind is not None:
+                    found[kind].append(thing)
+        return found
+
+    def is_tensor(self, thing: object) -> bool:
+        return self._of(type(thing)) == 0
+
+    def _of(self, kind: type) -> int | None:
+        try:
+            return self._known[kind]
+        except KeyError:
+            bases = type.__getattribute__(kind, "__mro__")
+            found = next((at for at, wanted in enumerate(self._wanted) if wanted in bases), None)
+            self._known[kind] = found
+            return found
+
+
+def _until(things: Any, end_s: float) -> Iterator[Any]:
+    """All of them, unless time is up."""
+    for at, thing in enumerate(things):
+        if at % STRIDE == 0 and end_s < time.monotonic():
+            raise Deadline
+        yield thing
+
+
+def _add(torch: Any, columns: Columns, tensor: Any, role: Role | None) -> None:
+    """Adds a tensor that has memory of its own on a device. Some have none, or do not say: fakes, wrappers, those on other
+    devices."""
+    memory = _memory(torch, tensor)
+    if memory is not None:
+        # A tensor that belongs to the program answers as it likes.
+        with contextlib.suppress(Exception):
+            columns.add(tensor, role, *memory)
+
+
+def _memory(torch: Any, tensor: Any) -> tuple[int, int] | None:
+    """Where the storage of a tensor begins on a device, and its bytes."""
+    with contextlib.suppress(Exception):
+        if tensor.is_cuda:
+            size = tensor.untyped_storage().nbytes()
+            address = _address(torch, tensor)
+            return (address, size) if address and size else None
+    return None
+
+
+def _address(torch: Any, tensor: Any) -> int:
+    """Where the storage begins. `data_ptr()` would make a copy of one that is copied when it is written."""
+    ask = getattr(torch._C, "_data_address", None)
+    first = ask(tensor) if ask is not None else tensor.data_ptr()
+    return int(first) - tensor.storage_offset() * tensor.element_size() if first else 0
+
+
+@contextlib.contextmanager
+def _plain_tensors(torch: Any) -> Iterator[None]:
+    """Attributes of tensors without the code of their classes and modes."""
+    switch = getattr(torch._C, "DisableTorchFunction", None) or getattr(
+        torch._C, "DisableTorchFunctionSubclass", None
+    )
+    with switch() if switch is not None else contextlib.nullcontext():
+        yield

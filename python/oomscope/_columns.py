@@ -1,0 +1,89 @@
+"""The table of a census: columns of numbers, with every text, shape and owner written once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Generic, TypeVar
+
+from ._names import Owner, Role
+
+Key = TypeVar("Key", bound=Hashable)
+
+# What stands where there is nothing.
+NOTHING = -1
+
+COLUMNS = (
+    "device",
+    "address",
+    "bytes",
+    "offset",
+    "dtype",
+    "shape",
+    "stride",
+    "requires_grad",
+    "grad_fn",
+    "role",
+    "name",
+    "owner",
+    "key",
+    "whole",
+)
+
+
+class _Once(Generic[Key]):
+    """Values with numbers, each once."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Key, int] = {}
+
+    def number(self, value: Key | None) -> int:
+        return NOTHING if value is None else self.numbers.setdefault(value, len(self.numbers))
+
+
+class Columns:
+    """Tensors, a row each."""
+
+    def __init__(self) -> None:
+        self._texts: _Once[str] = _Once()
+        self._shapes: _Once[tuple[int, ...]] = _Once()
+        self._owners: _Once[Owner] = _Once()
+        self._rows: list[tuple[int, ...]] = []
+
+    def add(self, tensor: Any, role: Role | None, address: int, size: int) -> None:
+        """Adds a tensor whose storage begins at an address and has a size."""
+        text, role = self._texts.number, role or Role("")
+        shape = tuple(int(size) for size in tensor.shape)
+        stride = None if tensor.is_contiguous() else tuple(int(step) for step in tensor.stride())
+        grad_fn = tensor.grad_fn
+        self._rows.append(
+            (
+                tensor.device.index or 0,
+                address,
+                size,
+                int(tensor.storage_offset()),
+                text(str(tensor.dtype).removeprefix("torch.")),
+                self._shapes.number(shape),
+                self._shapes.number(stride),
+                int(tensor.requires_grad),
+                text(None if grad_fn is None else type(grad_fn).__name__),
+                text(role.kind or None),
+                text(role.name),
+                self._owners.number(role.owner),
+                text(role.key),
+                self._shapes.number(role.whole),
+            )
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, as JSON can say it."""
+        owners = [
+            {"kind": owner.kind, "class": self._texts.number(owner.class_name), "number": owner.number}
+            for owner in self._owners.numbers
+        ]
+        columns = zip(*self._rows) if self._rows else ([] for _ in COLUMNS)
+        return {
+            "texts": list(self._texts.numbers),
+            "shapes": list(self._shapes.numbers),
+            "owners": owners,
+            "tensors": {name: list(column) for name, column in zip(COLUMNS, columns)},
+        }

@@ -1,0 +1,182 @@
+"""The names that a program gives to tensors: paths in modules, states of optimizers, gradients of parameters.
+
+Everything is read from the dictionaries of objects, never through attributes, which a program may define as it likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+# Entries of one state of an optimizer that are looked at.
+MAX_ENTRIES = 100
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who holds a tensor: an outermost module or an optimizer."""
+
+    kind: str
+    class_name: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a tensor is to its owner."""
+
+    kind: str
+    name: str | None = None
+    owner: Owner | None = None
+    # Which of an optimizer's states.
+    key: str | None = None
+    # The shape of what this is a shard of.
+    whole: tuple[int, ...] | None = None
+
+
+class Names:
+    """Roles of tensors. It holds what it names, so that no other object takes the same place meanwhile."""
+
+    def __init__(self, is_tensor: Callable[[object], bool], has_memory: Callable[[Any], bool]) -> None:
+        self._is_tensor = is_tensor
+        self._has_memory = has_memory
+        self._roles: dict[int, tuple[Any, Role]] = {}
+        self._owners = 0
+
+    def found(self) -> list[tuple[Any, Role]]:
+        """All tensors with a role."""
+        return list(self._roles.values())
+
+    def of_modules(self, modules: list[Any]) -> Iterator[None]:
+        """Names what modules hold: by the path within each outermost one."""
+        inner = {id(child) for module in modules for child in _entries(module, "_modules").values()}
+        for root in modules:
+            if id(root) not in inner:
+                owner = self._owner("module", root)
+                for path, module in _walk(root):
+                    yield
+                    self._of_module(path, module, owner)
+
+    def _of_module(self, path: str, module: Any, owner: Owner) -> None:
+        for kind, place in (("parameter", "_parameters"), ("buffer", "_buffers")):
+            for key, tensor in _entries(module, place).items():
+                if self._is_tensor(tensor):
+                    name = f"{path}.{key}" if path else str(key)
+                    self._name(tensor, Role(kind, name, owner))
+                    self._name_gradient(tensor, name, owner)
+
+    def of_optimizers(self, optimizers: list[Any]) -> Iterator[None]:
+        """Names the states of optimizers, by their parameters, and parameters that no module has."""
+        for optimizer in optimizers:
+            owner = self._owner("optimizer", optimizer)
+            attributes = _attributes(optimizer)
+            groups = attributes.get("param_groups")
+            parameters = [
+                (f"{group_at}.{at}", parameter)
+                for group_at, group in enumerate(groups if isinstance(groups, list) else [])
+                for at, parameter in enumerate(_parameters(group))
+                if self._is_tensor(parameter)
+            ]
+            places = {id(parameter): place for place, parameter in parameters}
+            for place, parameter in parameters:
+                yield
+                if id(parameter) not in self._roles:
+                    self._name(parameter, Role("optimizer_parameter", place, owner))
+                    self._name_gradient(parameter, place, owner)
+            for parameter, entry in _items(attributes.get("state")):
+                yield
+                named = self._roles.get(id(parameter))
+                name = named[1].name if named else places.get(id(parameter))
+                for key, tensor in _tensors_of(entry, self._is_tensor):
+                    self._name(tensor, Role("optimizer_state", name, owner, key))
+
+    def gradient_of(self, tensor: Any) -> Any | None:
+        """The gradient of a leaf. Others have none, and warn."""
+        try:
+            return tensor.grad if tensor.requires_grad and tensor.is_leaf else None
+        except Exception:  # noqa: BLE001 - a tensor that belongs to the program answers as it likes
+            return None
+
+    def _name_gradient(self, parameter: Any, name: str, owner: Owner) -> None:
+        gradient = self.gradient_of(parameter)
+        if gradient is not None:
+            self._name(gradient, Role("gradient", name, owner))
+
+    def _name(self, tensor: Any, role: Role) -> None:
+        if id(tensor) in self._roles:
+            return
+        self._roles[id(tensor)] = (tensor, role)
+        if self._has_memory(tensor):
+            return
+        # A wrapper, as a DTensor, has its memory in tensors of its own.
+        for inner in _attributes(tensor).values():
+            if self._is_tensor(inner) and id(inner) not in self._roles:
+                whole = _shape(tensor)
+                self._roles[id(inner)] = (inner, Role(role.kind, role.name, role.owner, role.key, whole))
+
+    def _owner(self, kind: str, thing: Any) -> Owner:
+        self._owners += 1
+        return Owner(kind, type(thing).__name__, self._owners - 1)
+
+
+def _walk(root: Any) -> Iterator[tuple[str, Any]]:
+    """A module and all below it, with their paths; a module that is in two places has the first."""
+    seen: set[int] = set()
+    waiting = [("", root)]
+    while waiting:
+        path, module = waiting.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        yield path, module
+        children = _entries(module, "_modules").items()
+        waiting.extend(
+            (f"{path}.{key}" if path else str(key), child) for key, child in reversed(list(children))
+        )
+
+
+def _attributes(thing: Any) -> dict[Any, Any]:
+    """The dictionary of an object, as it is at one moment: other threads may change it."""
+    try:
+        found = object.__getattribute__(thing, "__dict__")
+        return dict(found) if isinstance(found, dict) else {}
+    except (AttributeError, RuntimeError, TypeError):
+        return {}
+
+
+def _entries(module: Any, name: str) -> dict[Any, Any]:
+    """The modules, parameters or buffers of a module, without those that are `None`."""
+    return {key: value for key, value in _items(_attributes(module).get(name)) if value is not None}
+
+
+def _items(mapping: Any) -> list[tuple[Any, Any]]:
+    """The entries of a dictionary of any kind, read as a plain one."""
+    try:
+        return list(dict.items(mapping)) if isinstance(mapping, dict) else []
+    except RuntimeError:
+        return []
+
+
+def _parameters(group: Any) -> list[Any]:
+    found = dict(_items(group)).get("params")
+    return list(found) if isinstance(found, (list, tuple)) else []
+
+
+def _tensors_of(entry: Any, is_tensor: Callable[[object], bool]) -> Iterator[tuple[str, Any]]:
+    """The tensors of one state, and those in lists and dictionaries within it."""
+    for key, value in _items(entry)[:MAX_ENTRIES]:
+        if is_tensor(value):
+            yield str(key), value
+            continue
+        inner = _items(value) or list(enumerate(value) if isinstance(value, (list, tuple)) else [])
+        for inner_key, inner_value in inner[:MAX_ENTRIES]:
+            if is_tensor(inner_value):
+                yield f"{key}.{inner_key}", inner_value
+
+
+def _shape(tensor: Any) -> tuple[int, ...] | None:
+    try:
+        return tuple(int(size) for size in tensor.shape)
+    except Exception:  # noqa: BLE001 - a tensor that belongs to the program answers as it likes
+        return None

@@ -1,0 +1,162 @@
+"""The census: names of tensors, by what modules and optimizers hold."""
+
+from __future__ import annotations
+
+import gc
+import json
+import pickle
+import weakref
+from pathlib import Path
+from typing import Any
+
+import oomscope
+import pytest
+from fake_torch import FakeModule, FakeOptimizer, FakeTensor, FakeTorch
+from oomscope._census import census
+
+
+class Row:
+    """A row of a census, with its texts."""
+
+    def __init__(self, found: dict[str, Any], at: int) -> None:
+        columns = {name: column[at] for name, column in found["tensors"].items()}
+        text = [*found["texts"], None]
+        owner = columns["owner"]
+        self.address: int = columns["address"]
+        self.bytes: int = columns["bytes"]
+        self.shape: list[int] = found["shapes"][columns["shape"]]
+        self.whole = None if columns["whole"] < 0 else found["shapes"][columns["whole"]]
+        self.dtype, self.role = text[columns["dtype"]], text[columns["role"]]
+        self.name, self.key = text[columns["name"]], text[columns["key"]]
+        self.owner = None if owner < 0 else text[found["owners"][owner]["class"]]
+
+
+def rows(torch: FakeTorch) -> dict[int, Row]:
+    """The rows by address; every tensor has one of its own in these tests."""
+    found = json.loads(census(torch, 60.0))
+    assert found["complete"]
+    all_rows = [Row(found, at) for at in range(len(found["tensors"]["address"]))]
+    assert len({row.address for row in all_rows}) == len(all_rows)
+    return {row.address: row for row in all_rows}
+
+
+def test_what_modules_and_optimizers_hold_has_its_path(torch: FakeTorch) -> None:
+    weight, gradient = FakeTensor(512, (4, 8), requires_grad=True), FakeTensor(1024, (4, 8))
+    weight.grad = gradient
+    statistics = FakeTensor(1536, (8,))
+    linear = FakeModule(weight=weight)
+    linear._buffers["statistics"] = statistics
+    model = FakeModule({"layers": FakeModule({"0": linear, "again": linear})})
+    optimizer = FakeOptimizer(weight)
+    optimizer.state[weight] = {"step": 3, "exp_avg": FakeTensor(2048), "parts": [FakeTensor(2560)]}
+    loose = FakeTensor(3072)
+    found = rows(torch)
+    said = {address: (row.role, row.name, row.key, row.owner) for address, row in found.items()}
+    path = "layers.0.weight"
+    assert said == {
+        512: ("parameter", path, None, "FakeModule"),
+        1024: ("gradient", path, None, "FakeModule"),
+        1536: ("buffer", "layers.0.statistics", None, "FakeModule"),
+        2048: ("optimizer_state", path, "exp_avg", "FakeOptimizer"),
+        2560: ("optimizer_state", path, "parts.0", "FakeOptimizer"),
+        3072: (None, None, None, None),
+    }
+    assert (found[1536].bytes, found[1536].shape, found[1536].dtype) == (32, [8], "float32")
+    del model, loose
+
+
+def test_parameters_of_an_optimizer_alone_and_leaves_have_roles(torch: FakeTorch) -> None:
+    master, leaf = FakeTensor(512, requires_grad=True), FakeTensor(1024, requires_grad=True)
+    leaf.grad = FakeTensor(1536)
+    optimizer = FakeOptimizer(master)
+    optimizer.state[master] = {"momentum": FakeTensor(2048)}
+    said = {address: (row.role, row.name) for address, row in rows(torch).items()}
+    assert said == {
+        512: ("optimizer_parameter", "0.0"),
+        1024: (None, None),
+        1536: ("gradient", None),
+        2048: ("optimizer_state", "0.0"),
+    }
+
+
+def test_a_wrapper_names_the_tensor_that_has_its_memory(torch: FakeTorch) -> None:
+    whole = FakeTensor(0, (64, 8), requires_grad=True)
+    whole._local_tensor = FakeTensor(512, (16, 8))  # type: ignore[attr-defined]
+    model = FakeModule(weight=whole)
+    (row,) = rows(torch).values()
+    assert (row.address, row.name, row.shape, row.whole) == (512, "weight", [16, 8], [64, 8])
+    del model
+
+
+def test_tensors_that_fail_are_left_out(torch: FakeTorch) -> None:
+    class Liar(FakeTensor):
+        def untyped_storage(self) -> Any:
+            raise NotImplementedError
+
+        @property  # type: ignore[misc]
+        def __class__(self) -> Any:
+            raise RuntimeError
+
+    on_the_host = FakeTensor(1024)
+    on_the_host.is_cuda = False
+    kept = [Liar(512), on_the_host, FakeTensor(1536)]
+    model = FakeModule(weight=kept[0])
+    assert list(rows(torch)) == [1536]
+    del model
+
+
+def test_time_that_is_up_leaves_the_rest_out(torch: FakeTorch) -> None:
+    kept = FakeTensor(512)
+    found = json.loads(census(torch, -1.0))
+    assert not found["complete"] and found["tensors"]["address"] == []
+    del kept
+
+
+def test_nothing_is_kept(torch: FakeTorch) -> None:
+    tensor = FakeTensor(512, requires_grad=True)
+    model = FakeModule(weight=tensor)
+    optimizer = FakeOptimizer(tensor)
+    watched = [weakref.ref(thing) for thing in (tensor, model, optimizer)]
+    gc.collect()
+    gc.disable()
+    try:
+        census(torch)
+        del tensor, model, optimizer
+        assert [watch() for watch in watched] == [None, None, None]
+    finally:
+        gc.enable()
+
+
+def test_a_snapshot_has_names_unless_they_are_not_wanted(torch: FakeTorch, tmp_path: Path) -> None:
+    model = FakeModule(weight=FakeTensor(512))
+    for wanted in (True, False):
+        with oomscope.record(tmp_path / str(wanted), census=wanted, at_end=True, verdict=False) as recording:
+            torch.use_device()
+        snapshot = pickle.loads(recording.files[0].read_bytes())
+        assert ("census" in snapshot["oomscope"]) == wanted
+    del model
+
+
+def test_a_census_that_fails_costs_no_snapshot(
+    torch: FakeTorch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    del torch.nn
+    with oomscope.record(tmp_path, at_end=True, verdict=False) as recording:
+        torch.use_device()
+    assert "census" not in pickle.loads(recording.files[0].read_bytes())["oomscope"]
+    assert "naming tensors failed" in caplog.text
+
+
+def test_snapshots_that_were_written_by_hand_get_names(torch: FakeTorch, tmp_path: Path) -> None:
+    model = FakeModule(weight=FakeTensor(512))
+    snapshot: dict[str, Any] = {"segments": [], "device_traces": [[]]}
+    path = tmp_path / "mine.pickle"
+    path.write_bytes(pickle.dumps(snapshot))
+    assert oomscope.annotate(snapshot) is snapshot
+    oomscope.census(path)
+    for found in (snapshot, pickle.loads(path.read_bytes())):
+        assert json.loads(found["oomscope"]["census"])["texts"][1] == "parameter"
+        assert found["device_traces"] == [[]]
+    oomscope.census(tmp_path / "missing.pickle")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["mine.pickle"]
+    del model
