@@ -2,8 +2,8 @@
 
 use super::settings::{CONF_VARIABLES, Setting, SettingValue, entry};
 use super::{
-    Accelerator, ActionNames, Bytes, DeviceId, FrameId, FrameTable, Originals, RecordedTensors, Sources,
-    StackId, StackTable, StrId, StringTable, Timeline,
+    Accelerator, ActionNames, Bytes, Census, DeviceId, FrameId, FrameTable, Originals, RecordedTensors,
+    Sources, StackId, StackTable, StrId, StringTable, Timeline,
 };
 use std::sync::Arc;
 
@@ -79,6 +79,8 @@ pub struct Snapshot {
     pub sources: Sources,
     /// Facts that oomscope's own recorder attached: the versions, the rank, the step, the device's memory.
     pub recorder: Vec<Setting>,
+    /// The tensors that the program could reach at the end, where oomscope's own recorder named them.
+    pub census: Census,
     /// Tensors with their shapes, where the recorder noted them.
     pub tensors: RecordedTensors,
     /// Annotations, in file order.

@@ -57,6 +57,7 @@ impl Builder {
             (root, _) => root?,
         };
         let settings = root.settings.map(|value| self.settings(value)).unwrap_or_default();
+        let census = root.recorder.map(|value| self.census(value)).unwrap_or_default();
         let recorder = root.recorder.map(|value| self.settings(value)).unwrap_or_default();
         let sources = root.source_code.map(|value| self.sources(value)).unwrap_or_default();
         let tensors = root.shape_data.map(|value| self.recorded_tensors(value)).unwrap_or_default();
@@ -85,6 +86,7 @@ impl Builder {
             settings,
             sources,
             recorder,
+            census,
             tensors,
             annotations: self.annotations,
             damage,

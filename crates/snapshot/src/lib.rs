@@ -24,6 +24,7 @@ pub mod json;
 pub mod load;
 
 mod builder;
+mod census;
 mod containers;
 mod dimensions;
 mod error;

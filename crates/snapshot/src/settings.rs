@@ -1,6 +1,7 @@
 //! Dicts of the snapshot itself: `allocator_settings`, of scalars and small tables, and `source_code`, of texts.
 
 use super::builder::Builder;
+use super::census::CENSUS;
 use super::containers::DictState;
 use oomscope_model::{Setting, SettingValue, Sources, StrId};
 use oomscope_pickle::{Kind, Value, View};
@@ -63,6 +64,9 @@ impl Builder {
                     let Some(name) = pair[0].handle(Kind::Str).filter(|_| left.settings != 0) else {
                         continue;
                     };
+                    if depth == 0 && self.strings.name(Self::str_id(name)) == CENSUS {
+                        continue;
+                    }
                     left.settings -= 1;
                     let Some(name) = self.text(Self::str_id(name), left) else { continue };
                     settings.push(Setting { name, value: self.setting(pair[1], depth + 1, left) });

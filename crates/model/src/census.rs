@@ -1,0 +1,149 @@
+//! A census: the tensors that the program could reach when the snapshot was written, with the names that it gave them.
+
+use super::{Bytes, DeviceId};
+
+/// The place of a text, a shape or an owner in a [`Census`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CensusIx(pub u32);
+
+/// What a tensor is to the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TensorRole {
+    /// A parameter of a module.
+    Parameter,
+    /// A buffer of a module.
+    Buffer,
+    /// The gradient of a leaf.
+    Gradient,
+    /// A state that an optimizer keeps of a parameter.
+    OptimizerState,
+    /// A parameter that an optimizer has and no module: a copy of higher precision, as a rule.
+    OptimizerParameter,
+}
+
+impl TensorRole {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Parameter, Self::Buffer, Self::Gradient, Self::OptimizerState, Self::OptimizerParameter];
+
+    /// Its name in files and in words, with `_` for spaces.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Parameter => "parameter",
+            Self::Buffer => "buffer",
+            Self::Gradient => "gradient",
+            Self::OptimizerState => "optimizer_state",
+            Self::OptimizerParameter => "optimizer_parameter",
+        }
+    }
+
+    /// The role of a name.
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.key() == key)
+    }
+}
+
+/// An outermost module or an optimizer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CensusOwner {
+    /// Whether it is an optimizer, not a module.
+    pub is_optimizer: bool,
+    /// Its class.
+    pub class: CensusIx,
+    /// Its number among all owners, from 0.
+    pub number: u32,
+}
+
+/// A tensor on a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedTensor {
+    /// The device.
+    pub device: DeviceId,
+    /// The first byte of its storage, which other tensors may share.
+    pub addr: u64,
+    /// The bytes of its storage.
+    pub bytes: Bytes,
+    /// The type of its elements, such as `float32`.
+    pub dtype: CensusIx,
+    /// Its dimensions.
+    pub shape: CensusIx,
+    /// Whether autograd records what is made of it.
+    pub requires_grad: bool,
+    /// The kind of the operation that made it, such as `MulBackward0`, where its graph is kept.
+    pub grad_fn: Option<CensusIx>,
+    /// What it is, where a module or an optimizer has it.
+    pub role: Option<TensorRole>,
+    /// The path of the parameter or buffer that it is or belongs to.
+    pub name: Option<CensusIx>,
+    /// Who has it.
+    pub owner: Option<CensusIx>,
+    /// Which of an optimizer's states it is, such as `exp_avg`.
+    pub key: Option<CensusIx>,
+    /// The dimensions of what it is a shard of.
+    pub whole: Option<CensusIx>,
+}
+
+/// The tensors of a program, by device and address.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Census {
+    /// Whether all tensors are in it: it stops when its time is up.
+    pub is_complete: bool,
+    tensors: Vec<NamedTensor>,
+    texts: Vec<Box<str>>,
+    shapes: Vec<Box<[i64]>>,
+    owners: Vec<CensusOwner>,
+}
+
+impl Census {
+    /// Of tensors whose places are all within the texts, shapes and owners; others are left out.
+    pub fn new(
+        is_complete: bool,
+        mut tensors: Vec<NamedTensor>,
+        texts: Vec<Box<str>>,
+        shapes: Vec<Box<[i64]>>,
+        mut owners: Vec<CensusOwner>,
+    ) -> Self {
+        let is_text = |at: &CensusIx| (at.0 as usize) < texts.len();
+        let is_shape = |at: &CensusIx| (at.0 as usize) < shapes.len();
+        owners.iter_mut().filter(|owner| !is_text(&owner.class)).for_each(|owner| owner.class = CensusIx(0));
+        let owners = if texts.is_empty() { Vec::new() } else { owners };
+        let is_owner = |at: &CensusIx| (at.0 as usize) < owners.len();
+        tensors.retain(|tensor| {
+            is_text(&tensor.dtype)
+                && [tensor.grad_fn, tensor.name, tensor.key].iter().flatten().all(is_text)
+                && is_shape(&tensor.shape)
+                && tensor.whole.iter().all(is_shape)
+                && tensor.owner.iter().all(is_owner)
+        });
+        // Those of one storage stay in the order of the file: named ones come first.
+        tensors.sort_by_key(|tensor| (tensor.device, tensor.addr));
+        Self { is_complete, tensors, texts, shapes, owners }
+    }
+
+    /// All tensors, by device and address; those with a role first.
+    pub fn tensors(&self) -> &[NamedTensor] {
+        &self.tensors
+    }
+
+    /// The tensors whose storage begins at an address.
+    pub fn at(&self, device: DeviceId, addr: u64) -> &[NamedTensor] {
+        let from = self.tensors.partition_point(|tensor| (tensor.device, tensor.addr) < (device, addr));
+        let rest = &self.tensors[from..];
+        &rest[..rest.partition_point(|tensor| (tensor.device, tensor.addr) == (device, addr))]
+    }
+
+    /// A text.
+    pub fn text(&self, at: CensusIx) -> &str {
+        &self.texts[at.0 as usize]
+    }
+
+    /// A list of dimensions.
+    pub fn dimensions(&self, at: CensusIx) -> &[i64] {
+        &self.shapes[at.0 as usize]
+    }
+
+    /// An owner.
+    pub fn owner(&self, at: CensusIx) -> &CensusOwner {
+        &self.owners[at.0 as usize]
+    }
+}
