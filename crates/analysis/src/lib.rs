@@ -38,7 +38,7 @@ mod text_order;
 
 pub use allocations::{
     AllocationSorter, At, FittingTensor, LifeSpan, MomentError, OrderBy, SiteTotal, fitting_tensors, live_at,
-    sites, tensors_text,
+    named_tensors, shape_text, sites, tensor_name, tensor_text, tensors_text,
 };
 pub use attribution::{
     Attribution, Basis, Because, Blocks, Categories, Category, CategoryBytes, Channel, Claim, EvidenceKind,

@@ -3,6 +3,7 @@
 use super::because_text::{allocation_name, because_text};
 use super::damage::DamageRecord;
 use super::json;
+use super::named_tensor::{NamedRecord, named_records, named_text};
 use super::trust::{TrustRecord, trust_lines};
 use oomscope_analysis::{
     Attribution, Claim, FittingTensor, SiteFrame, Verdict, fitting_tensors, frame_line, site_frame,
@@ -30,7 +31,7 @@ pub struct Explanation<'a> {
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
-struct Record {
+struct Record<'a> {
     schema: u32,
     device: i64,
     addr: String,
@@ -45,6 +46,8 @@ struct Record {
     without_effect: Vec<ClaimRecord>,
     /// Those noted at the address with these bytes, without times.
     tensors: Vec<TensorRecord>,
+    /// Those that the program named at the end of the recording.
+    named: Vec<NamedRecord<'a>>,
     stack: Vec<String>,
     damage: Option<DamageRecord>,
     trust: TrustRecord,
@@ -84,7 +87,7 @@ impl Explanation<'_> {
         fitting_tensors(self.recording.snapshot(), self.recording.device, &self.allocation)
     }
 
-    fn record(&self) -> Record {
+    fn record(&self) -> Record<'_> {
         let winner = self.found.categories.verdict(self.allocation.id);
         let (accepted, refused): (Vec<Claim>, Vec<Claim>) =
             self.claims.iter().partition(|claim| claim.is_accepted);
@@ -103,6 +106,7 @@ impl Explanation<'_> {
             overruled: others(accepted),
             without_effect: others(refused),
             tensors: self.tensors().into_iter().map(tensor_record).collect(),
+            named: named_records(self.recording, self.allocation.id),
             stack: stack_lines(self.recording.snapshot(), self.allocation.stack).collect(),
             damage: DamageRecord::of(self.recording.snapshot()),
             trust: TrustRecord::of(self.recording),
@@ -159,6 +163,9 @@ pub fn explain_text(out: &mut dyn Write, explanation: &Explanation<'_>) -> io::R
             let ClaimRecord { category, rule, basis, says, because } = claim;
             line(name, &format!("{category} by {rule} ({basis}): {says}; {because}"))?;
         }
+    }
+    if let Some(named) = named_text(recording, allocation.id) {
+        line("tensor", &named)?;
     }
     if let Some(tensors) = tensors_text(&explanation.tensors()) {
         line("tensor", &tensors)?;

@@ -42,6 +42,7 @@ mod json;
 mod kept;
 mod live;
 mod modules;
+mod named_tensor;
 mod note_places;
 mod position;
 mod prices;
@@ -90,6 +91,7 @@ pub use modules::{
     main_module_rows, module_calls_text, module_cells, module_columns, module_indent, module_label,
     modules_csv,
 };
+pub use named_tensor::{first_name, named_text};
 pub use note_places::place_words;
 pub use prices::{NO_PRICE, price_text};
 pub use projection::projection_lines;

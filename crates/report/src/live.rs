@@ -4,6 +4,7 @@ use super::because_text::because_text;
 use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
 use super::damage::DamageRecord;
 use super::json;
+use super::named_tensor::{NamedRecord, first_name, named_records};
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
 use oomscope_analysis::filter::Matches;
@@ -67,6 +68,8 @@ struct Record<'a> {
     rule: &'static str,
     basis: &'static str,
     because: String,
+    /// The tensors that the program named in it, at the end of the recording.
+    named: Vec<NamedRecord<'a>>,
     stack: FrameRecords<'a>,
     /// Number of frames that `stack` leaves out.
     frames_left_out: usize,
@@ -125,6 +128,7 @@ fn record<'a>(sets: &'a [LiveSet], row: &LiveRow, max_frames: usize) -> Record<'
         rule: verdict.rule.rule().id,
         basis: verdict.basis().key(),
         because: because_text(recording, allocation, categories.because(recording, allocation.id)),
+        named: named_records(recording, allocation.id),
         stack: FrameRecords { snapshot, frames: &frames[..shown] },
         frames_left_out: frames.len() - shown,
         damage: DamageRecord::of(snapshot),
@@ -172,6 +176,7 @@ pub fn live_csv(
         "because",
         "stack",
         "frames_left_out",
+        "name",
     ])
     .map_err(io_error)?;
     for row in rows {
@@ -193,6 +198,7 @@ pub fn live_csv(
             spreadsheet_safe(&record.because).into_owned(),
             spreadsheet_safe(&frames.join(" < ")).into_owned(),
             record.frames_left_out.to_string(),
+            spreadsheet_safe(&name(sets, row)).into_owned(),
         ])
         .map_err(io_error)?;
     }
@@ -234,12 +240,26 @@ pub fn live_text(
             writeln!(out, "of these match the filter: {bytes} in {count} blocks")?;
         }
     }
-    let mut table: Vec<Vec<String>> = vec![HEADER.map(|(name, _)| name.to_owned()).to_vec()];
-    table.extend(rows.iter().map(|row| text_cells(snapshot, row, &record(sets, row, 0))));
-    table::write(out, &HEADER.map(|(_, align)| align), &table)
+    // Where the program named nothing, there is no column for it.
+    let columns = HEADER.len() - usize::from(snapshot.census.tensors().is_empty());
+    let header = &HEADER[..columns];
+    let mut table: Vec<Vec<String>> = vec![header.iter().map(|(name, _)| (*name).to_owned()).collect()];
+    table.extend(rows.iter().map(|row| {
+        let mut cells = text_cells(snapshot, row, &record(sets, row, 0));
+        cells.push(name(sets, row));
+        cells.truncate(columns);
+        cells
+    }));
+    let align: Vec<Align> = header.iter().map(|(_, align)| *align).collect();
+    table::write(out, &align, &table)
 }
 
-const HEADER: [(&str, Align); 10] = [
+/// The program's own name for what lies in a block.
+fn name(sets: &[LiveSet], row: &LiveRow) -> String {
+    first_name(&sets[row.set].recording, row.allocation.id).unwrap_or_default()
+}
+
+const HEADER: [(&str, Align); 11] = [
     ("device", Align::Right),
     ("address", Align::Left),
     ("size", Align::Right),
@@ -250,6 +270,7 @@ const HEADER: [(&str, Align); 10] = [
     ("age", Align::Right),
     ("category", Align::Left),
     ("site", Align::Left),
+    ("name", Align::Left),
 ];
 
 fn text_cells(snapshot: &Snapshot, row: &LiveRow, record: &Record<'_>) -> Vec<String> {

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const DECLARED: [RuleId; 3] = [RuleId::UserRule, RuleId::Recorded, RuleId::Metadata];
+    const DECLARED: [RuleId; 4] = [RuleId::UserRule, RuleId::Recorded, RuleId::Metadata, RuleId::Named];
 
     #[test]
     fn a_claim_decides_what_is_open_and_replaces_only_what_it_refines() {

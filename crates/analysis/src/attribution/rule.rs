@@ -109,6 +109,8 @@ rules! {
     UserRule "rules-file" Unknown Declared Declared [Stacks] Label [] "a rule of your rules file";
     Recorded "recorded-category" Unknown Declared Declared [Events] Label [] "the recording names this category";
     Metadata "metadata" Unknown Declared Declared [Events] Label [] "the program attached this category to it";
+    Named "named" Unknown Declared Declared [] Label []
+        "the program has it as a parameter, a buffer, a gradient or a state of an optimizer";
 
     ModuleLoad "module-load" Parameter Stack Seen [Stacks] Frame [] "made, moved or loaded as a part of a module";
     ModuleCall "module-call" Activation Stack Seen [Stacks] Frame [] "allocated within a module's call";

@@ -6,8 +6,10 @@ use super::conditions::OwnCheck;
 use super::named_moments::{When, event_number};
 use super::notes::Notes;
 use super::texts;
-use crate::{Basis, Categories, Category, Verdict};
-use oomscope_model::{AllocId, Bytes, EventIx, Moment, Origin, Recording, StackId, Timeline};
+use crate::{Basis, Categories, Category, Verdict, named_tensors, shape_text, tensor_name};
+use oomscope_model::{
+    AllocId, Bytes, Census, EventIx, Moment, NamedTensor, Origin, Recording, StackId, Timeline,
+};
 use rayon::prelude::*;
 
 /// A condition that needs a life.
@@ -20,6 +22,8 @@ pub(super) enum AllocationTest {
     Basis(Vec<Basis>),
     /// The name of the rule that decided the category has one of the texts.
     Rule(Vec<String>),
+    /// The program named a tensor in it that has one of the texts.
+    Tensor(TensorPart, Vec<String>),
     Live(Vec<When>),
     /// Given back and waiting for a stream, at the cursor.
     Awaiting,
@@ -36,6 +40,24 @@ pub(super) enum LifeSpan {
     Events(Interval),
 }
 
+/// What is asked of a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TensorPart {
+    Name,
+    Dtype,
+    Shape,
+}
+
+impl TensorPart {
+    fn text(self, census: &Census, tensor: &NamedTensor) -> Option<String> {
+        match self {
+            Self::Name => tensor_name(census, tensor),
+            Self::Dtype => Some(census.text(tensor.dtype).to_owned()),
+            Self::Shape => Some(shape_text(census, tensor)),
+        }
+    }
+}
+
 impl AllocationTest {
     /// Whether the answer changes with the cursor.
     pub(super) fn is_cursor_dependent(&self) -> bool {
@@ -46,6 +68,7 @@ impl AllocationTest {
             | Self::Category(_)
             | Self::Basis(_)
             | Self::Rule(_)
+            | Self::Tensor(..)
             | Self::Kept
             | Self::Before => false,
         }
@@ -54,12 +77,21 @@ impl AllocationTest {
     pub(super) fn needs_attribution(&self) -> bool {
         match self {
             Self::Category(_) | Self::Basis(_) | Self::Rule(_) => true,
-            Self::Lifetime(_) | Self::Live(_) | Self::Awaiting | Self::Kept | Self::Before => false,
+            Self::Lifetime(_)
+            | Self::Tensor(..)
+            | Self::Live(_)
+            | Self::Awaiting
+            | Self::Kept
+            | Self::Before => false,
         }
     }
 
     /// Why the test cannot hold for anything on a device: it asks for what was not recorded.
-    pub(super) fn missing(&self, timeline: &Timeline) -> Option<&'static str> {
+    pub(super) fn missing(&self, recording: &Recording) -> Option<&'static str> {
+        let (snapshot, timeline) = (recording.snapshot(), recording.timeline());
+        if let Self::Tensor(..) = self {
+            return snapshot.census.tensors().is_empty().then_some("no names of tensors were recorded");
+        }
         let Self::Lifetime(spans) = self else { return None };
         let needs_time = spans.iter().any(|span| matches!(span, LifeSpan::Microseconds(_)));
         let is_missing = needs_time && timeline.events.time_range_us().is_none();
@@ -81,6 +113,15 @@ impl AllocationTest {
             Self::Basis(wanted) => listed(recording, categories, |verdict| wanted.contains(&verdict.basis())),
             Self::Rule(needles) => {
                 listed(recording, categories, |verdict| texts::has_any(verdict.rule.rule().id, needles))
+            }
+            Self::Tensor(part, needles) => {
+                let census = &recording.snapshot().census;
+                let has_it = |tensor: &NamedTensor| {
+                    part.text(census, tensor).is_some_and(|text| texts::has_any(&text, needles))
+                };
+                let ids = (0..recording.lifetimes.len() as u32).into_par_iter().map(AllocId);
+                let is_found = |id| named_tensors(recording, id).iter().any(has_it);
+                AllocationCheck::Listed(ids.map(is_found).collect())
             }
             Self::Live(moments) => {
                 AllocationCheck::Live(notes.known(moments.iter().map(|when| when.moment(recording))))

@@ -1,7 +1,7 @@
 //! The words of the language, as a table: a term is one row here, and one meaning in `common_terms.rs`,
 //! `allocation_terms.rs` or `event_terms.rs`.
 
-use super::allocation_terms::AllocationTest;
+use super::allocation_terms::{AllocationTest, TensorPart};
 use super::common_terms::{CommonTest, ContextTest, RowTest, StackTest};
 use super::compare::{BYTES, DURATIONS, Scale};
 use super::error::FilterError;
@@ -61,7 +61,7 @@ impl Asks {
 }
 
 /// Every term with a value.
-pub(super) static KEYS: [KeyWord; 19] = [
+pub(super) static KEYS: [KeyWord; 22] = [
     KeyWord {
         names: &["action"],
         start: "action:",
@@ -211,6 +211,39 @@ pub(super) static KEYS: [KeyWord; 19] = [
             of_allocation: "text in its metadata or compile context",
             of_event: "text in its metadata or compile context",
             read: |values| Ok(CommonTest::Context(ContextTest::Meta(values.texts()))),
+        },
+    },
+    KeyWord {
+        names: &["name"],
+        start: "name:",
+        expects: "a text such as layers.0 or exp_avg",
+        scale: None,
+        offers: Offers::None,
+        asks: Asks::Allocation {
+            says: "text in the program's own name of a tensor in it, at the end",
+            read: |values| Ok(AllocationTest::Tensor(TensorPart::Name, values.texts())),
+        },
+    },
+    KeyWord {
+        names: &["dtype"],
+        start: "dtype:",
+        expects: "a type such as float32 or bfloat16",
+        scale: None,
+        offers: Offers::None,
+        asks: Asks::Allocation {
+            says: "text in the type of a tensor in it, at the end: dtype:float32",
+            read: |values| Ok(AllocationTest::Tensor(TensorPart::Dtype, values.texts())),
+        },
+    },
+    KeyWord {
+        names: &["shape"],
+        start: "shape:",
+        expects: "dimensions such as 768x256",
+        scale: None,
+        offers: Offers::None,
+        asks: Asks::Allocation {
+            says: "text in the dimensions of a tensor in it, at the end: shape:768x256",
+            read: |values| Ok(AllocationTest::Tensor(TensorPart::Shape, values.texts())),
         },
     },
     KeyWord {

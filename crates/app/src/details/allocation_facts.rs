@@ -45,7 +45,8 @@ impl AllocationFacts {
         let allocation = recording.allocation(id);
         let event = allocation.alloc_event().map(|ix| recording.events.get(ix));
         let found = derived.attribution();
-        let purpose = found.map_or_else(Vec::new, |found| purpose(found, &allocation));
+        let mut purpose = found.map_or_else(Vec::new, |found| purpose(found, &allocation));
+        purpose.extend(report::named_text(recording, id).map(|text| ("Tensor", text)));
         let mut rows = life(recording, &derived.figures, &allocation);
         rows.extend(found.into_iter().flat_map(|found| evidence(recording, found, &allocation)));
         rows.push(("Memory then", memory_then(recording, allocation.start)));

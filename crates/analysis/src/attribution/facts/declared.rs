@@ -1,16 +1,17 @@
 //! Categories that the user, the program or the recording declares.
 
+use crate::allocations::named_category;
 use crate::annotated::annotated;
 use crate::attribution::{Category, RuleId, Verdict};
 use foldhash::HashMap;
-use oomscope_model::{AllocId, Context, Recording, Snapshot, StackId, StrId, Timeline};
+use oomscope_model::{AllocId, Context, Moment, Recording, Snapshot, StackId, StrId, Timeline};
 
 /// Declared categories, by stack and by the context that events share.
 #[derive(Debug)]
 pub(crate) struct Labels<'a> {
     by_stack: &'a [Option<Category>],
     of_contexts: Vec<Option<Verdict>>,
-    /// What the program noted of single allocations.
+    /// What the program noted of single allocations, or has them as.
     noted: HashMap<AllocId, Verdict>,
 }
 
@@ -24,7 +25,16 @@ impl<'a> Labels<'a> {
             let category = declared_category(&snapshot.strings.name(text))?;
             Some((id, Verdict::new(category, RuleId::Metadata)))
         });
-        Self { by_stack, of_contexts, noted: noted.collect() }
+        let mut noted: HashMap<AllocId, Verdict> = noted.collect();
+        if !snapshot.census.tensors().is_empty() {
+            let end = Moment(recording.moments().saturating_sub(1) as u32);
+            for id in recording.lifetimes.live_at(end) {
+                if let Some(category) = named_category(recording, id) {
+                    noted.entry(id).or_insert(Verdict::new(category, RuleId::Named));
+                }
+            }
+        }
+        Self { by_stack, of_contexts, noted }
     }
 
     /// Whether nothing is labelled.
