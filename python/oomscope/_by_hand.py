@@ -12,6 +12,7 @@ from ._census import census as take
 from ._facts import facts_of
 from ._messages import harmless
 from ._rank import find_rank
+from ._writer import HOLDERS_S
 
 # As torch and the recorder write it.
 PICKLE_PROTOCOL = 4
@@ -23,7 +24,10 @@ def annotate(snapshot: dict[str, Any]) -> dict[str, Any]:
     with harmless("naming tensors"):
         torch = importlib.import_module("torch")
         rank, world = find_rank()
-        snapshot["oomscope"] = {**facts_of(torch, {}, rank, world), "census": take(torch)}
+        snapshot["oomscope"] = {
+            **facts_of(torch, {}, rank, world),
+            "census": take(torch, holders_s=HOLDERS_S),
+        }
     return snapshot
 
 
@@ -34,7 +38,7 @@ def census(path: str | os.PathLike[str]) -> None:
         file = Path(path)
         torch = importlib.import_module("torch")
         rank, world = find_rank()
-        facts = {**facts_of(torch, {}, rank, world), "census": take(torch)}
+        facts = {**facts_of(torch, {}, rank, world), "census": take(torch, holders_s=HOLDERS_S)}
         # This process wrote it.
         snapshot = pickle.loads(file.read_bytes())
         snapshot["oomscope"] = facts

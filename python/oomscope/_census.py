@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ._columns import Columns
+from ._graph import Graph
+from ._holders import Holder, Holders
 from ._names import Names, Role
 
 # What a program that just failed is kept waiting for, at most.
@@ -30,14 +32,15 @@ class Deadline(Exception):
     """Time is up."""
 
 
-def census(torch: Any, max_s: float = MAX_S) -> str:
-    """All tensors on devices, as JSON."""
+def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0) -> str:
+    """All tensors on devices, as JSON; with time for that, also who holds those that have no names."""
     start_s = time.monotonic()
     columns = Columns()
     is_complete = True
     with _plain_tensors(torch):
         try:
-            _take(torch, columns, start_s + max_s)
+            loose, kinds = _take(torch, columns, start_s + max_s)
+            _hold(torch, columns, loose, kinds, time.monotonic() + holders_s)
         except Deadline:
             is_complete = False
     taken_us = round((time.monotonic() - start_s) * 1e6)
@@ -45,7 +48,8 @@ def census(torch: Any, max_s: float = MAX_S) -> str:
     return json.dumps(found, separators=(",", ":"))
 
 
-def _take(torch: Any, columns: Columns, end_s: float) -> None:
+def _take(torch: Any, columns: Columns, end_s: float) -> tuple[list[Any], _Kinds]:
+    """Adds what has a name. Returns the other tensors."""
     kinds = _Kinds(torch)
     tensors, modules, optimizers = kinds.sorted(gc.get_objects(), end_s)
     names = Names(kinds.is_tensor, lambda tensor: _memory(torch, tensor) is not None)
@@ -58,13 +62,37 @@ def _take(torch: Any, columns: Columns, end_s: float) -> None:
     for tensor, role in _until(names.found(), end_s):
         seen.add(id(tensor))
         _add(torch, columns, tensor, role)
+    loose = []
     for tensor in _until(tensors, end_s):
         if id(tensor) not in seen:
             gradient = names.gradient_of(tensor)
             if gradient is not None and id(gradient) not in seen:
                 seen.add(id(gradient))
                 _add(torch, columns, gradient, Role("gradient"))
-            _add(torch, columns, tensor, None)
+            if id(tensor) not in seen:
+                loose.append(tensor)
+    return loose, kinds
+
+
+def _hold(torch: Any, columns: Columns, loose: list[Any], kinds: _Kinds, end_s: float) -> None:
+    """Adds the tensors without names, and what their graphs have saved, with who holds them."""
+    holders = Holders(kinds.is_tensor, end_s)
+    if time.monotonic() < end_s:
+        holders.search()
+    # The nearest first: what two graphs share is the nearer one's.
+    loose.sort(key=holders.distance)
+    held = [(tensor, holder) for tensor in loose if (holder := holders.of(tensor)) is not None]
+    for tensor, holder in held:
+        _add(torch, columns, tensor, None, holder)
+    graph = Graph(end_s)
+    for tensor, holder in held:
+        for kind, saved in graph.saved_by(tensor):
+            _add_other(torch, columns, saved, Role("saved", key=kind), holder)
+    # What a graph holds has objects of Python's, too, where the program once had it in a variable.
+    for tensor in loose:
+        if holders.of(tensor) is None:
+            _add_other(torch, columns, tensor, None, None)
+    columns.are_holders_complete = holders.is_complete and graph.is_complete
 
 
 class _Kinds:
@@ -109,14 +137,21 @@ def _until(things: Any, end_s: float) -> Iterator[Any]:
         yield thing
 
 
-def _add(torch: Any, columns: Columns, tensor: Any, role: Role | None) -> None:
+def _add(torch: Any, columns: Columns, tensor: Any, role: Role | None, holder: Holder | None = None) -> None:
     """Adds a tensor that has memory of its own on a device. Some have none, or do not say: fakes, wrappers, those on other
     devices."""
     memory = _memory(torch, tensor)
     if memory is not None:
         # A tensor that belongs to the program answers as it likes.
         with contextlib.suppress(Exception):
-            columns.add(tensor, role, *memory)
+            columns.add(tensor, role, *memory, holder)
+
+
+def _add_other(torch: Any, columns: Columns, tensor: Any, role: Role | None, holder: Holder | None) -> None:
+    """Adds a tensor unless another one has its storage."""
+    memory = _memory(torch, tensor)
+    if memory is not None and memory[0] not in columns.addresses:
+        _add(torch, columns, tensor, role, holder)
 
 
 def _memory(torch: Any, tensor: Any) -> tuple[int, int] | None:
@@ -132,7 +167,9 @@ def _memory(torch: Any, tensor: Any) -> tuple[int, int] | None:
 def _address(torch: Any, tensor: Any) -> int:
     """Where the storage begins. `data_ptr()` would make a copy of one that is copied when it is written."""
     ask = getattr(torch._C, "_data_address", None)
-    first = ask(tensor) if ask is not None else tensor.data_ptr()
+    if ask is not None:
+        return int(ask(tensor))
+    first = tensor.data_ptr()
     return int(first) - tensor.storage_offset() * tensor.element_size() if first else 0
 
 

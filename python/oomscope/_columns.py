@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Generic, TypeVar
 
+from ._holders import Holder
 from ._names import Owner, Role
 
 Key = TypeVar("Key", bound=Hashable)
@@ -27,6 +28,7 @@ COLUMNS = (
     "owner",
     "key",
     "whole",
+    "holder",
 )
 
 
@@ -44,17 +46,23 @@ class Columns:
     """Tensors, a row each."""
 
     def __init__(self) -> None:
+        self.addresses: set[int] = set()
+        self.are_holders_complete = False
         self._texts: _Once[str] = _Once()
         self._shapes: _Once[tuple[int, ...]] = _Once()
         self._owners: _Once[Owner] = _Once()
+        self._holders: _Once[Holder] = _Once()
         self._rows: list[tuple[int, ...]] = []
 
-    def add(self, tensor: Any, role: Role | None, address: int, size: int) -> None:
+    def add(
+        self, tensor: Any, role: Role | None, address: int, size: int, holder: Holder | None = None
+    ) -> None:
         """Adds a tensor whose storage begins at an address and has a size."""
         text, role = self._texts.number, role or Role("")
         shape = tuple(int(size) for size in tensor.shape)
         stride = None if tensor.is_contiguous() else tuple(int(step) for step in tensor.stride())
         grad_fn = tensor.grad_fn
+        self.addresses.add(address)
         self._rows.append(
             (
                 tensor.device.index or 0,
@@ -71,8 +79,19 @@ class Columns:
                 self._owners.number(role.owner),
                 text(role.key),
                 self._shapes.number(role.whole),
+                self._holders.number(holder),
             )
         )
+
+    def _holder(self, holder: Holder) -> dict[str, int]:
+        text, place = self._texts.number, holder.place
+        return {
+            "variable": text(holder.variable),
+            "example": text(holder.example),
+            "function": text(place.function),
+            "file": text(place.file),
+            "line": place.line,
+        }
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON can say it."""
@@ -80,10 +99,13 @@ class Columns:
             {"kind": owner.kind, "class": self._texts.number(owner.class_name), "number": owner.number}
             for owner in self._owners.numbers
         ]
+        holders = [self._holder(holder) for holder in self._holders.numbers]
         columns = zip(*self._rows) if self._rows else ([] for _ in COLUMNS)
         return {
             "texts": list(self._texts.numbers),
             "shapes": list(self._shapes.numbers),
             "owners": owners,
+            "holders": holders,
+            "holders_complete": self.are_holders_complete,
             "tensors": {name: list(column) for name, column in zip(COLUMNS, columns)},
         }

@@ -25,6 +25,10 @@ from ._store import Store
 # The newest that every PyTorch viewer reads; Python 3.14 would write 5.
 PICKLE_PROTOCOL = 4
 
+# Who holds what is asked where the program stands still, and for so long at most.
+HELD_AT = ("oom", "signal", "asked")
+HOLDERS_S = 2.0
+
 
 class Writer:
     """Writes the snapshots of a recording."""
@@ -60,7 +64,7 @@ class Writer:
         rank, world = find_rank()
         with _without_collector():
             # Before the snapshot, which is millions of objects more.
-            taken = self._census()
+            taken = self._census(reason)
             snapshot = self._history.snapshot()
             self._marks.complete(snapshot)
             facts = facts_of(self._torch, self._history.settings, rank, world)
@@ -74,11 +78,11 @@ class Writer:
         say(f"wrote {path} ({show_size(path.stat().st_size)})")
         return path
 
-    def _census(self) -> Facts:
-        """The tensors that the program has names for; nothing where that fails."""
+    def _census(self, reason: str) -> Facts:
+        """The tensors, with their names and who holds them; nothing where that fails."""
         if self._has_census:
             with harmless("naming tensors"):
-                return {"census": census(self._torch)}
+                return {"census": census(self._torch, holders_s=HOLDERS_S if reason in HELD_AT else 0.0)}
         return {}
 
 

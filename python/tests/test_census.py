@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import pickle
+import sys
 import weakref
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import oomscope
 import pytest
 from fake_torch import FakeModule, FakeOptimizer, FakeTensor, FakeTorch
 from oomscope._census import census
+from oomscope._roots import variables_of
 
 
 class Row:
@@ -160,3 +162,43 @@ def test_snapshots_that_were_written_by_hand_get_names(torch: FakeTorch, tmp_pat
     oomscope.census(tmp_path / "missing.pickle")
     assert [entry.name for entry in tmp_path.iterdir()] == ["mine.pickle"]
     del model
+
+
+def test_who_holds_a_tensor_is_the_nearest_variable_of_the_program(torch: FakeTorch) -> None:
+    class Bank:
+        def __init__(self) -> None:
+            self.items = [FakeTensor(512), FakeTensor(1024)]
+
+    # A function of this file is a function of the program.
+    bank, here = Bank(), FakeTensor(1536)
+    found = json.loads(census(torch, 60.0, holders_s=60.0))
+    texts, holders = found["texts"], found["holders"]
+    said = {}
+    for address, holder in zip(found["tensors"]["address"], found["tensors"]["holder"]):
+        said[address] = texts[holders[holder]["variable"]]
+    assert said == {512: "bank.items", 1024: "bank.items", 1536: "here"}
+    assert {texts[holder["function"]] for holder in holders} == {
+        "test_who_holds_a_tensor_is_the_nearest_variable_of_the_program"
+    }
+    assert found["holders_complete"]
+    del bank, here
+
+
+def test_frames_keep_nothing_that_was_asked_of_them() -> None:
+    def inner() -> weakref.ref[FakeTensor]:
+        tensor = FakeTensor(512)
+        variables_of(sys._getframe())
+        gone = weakref.ref(tensor)
+        del tensor
+        return gone
+
+    assert inner()() is None
+
+    def goes_on() -> object:
+        tensor = FakeTensor(512)
+        gone = weakref.ref(tensor)
+        assert "tensor" in variables_of(sys._getframe())
+        del tensor
+        return gone()
+
+    assert goes_on() is None

@@ -199,6 +199,14 @@ def test_tensors_have_the_names_that_the_program_gives_them(rig: Rig) -> None:
     assert found["all"] > 1000 and found["s"] < 0.5, found
 
 
+def test_who_holds_a_tensor_is_the_variable_that_leads_to_it(rig: Rig) -> None:
+    done = rig.run(str(PYTHON / "tests" / "programs" / "holders.py"))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert (found["wrong"], found["right"]) == ({}, 15)
+    assert found["saved"] == ({'["losses", "fit"]': 3} if rig.version >= (2, 15) else {})
+
+
 def test_names_are_read_from_what_was_written(rig: Rig) -> None:
     if not PROGRAM.exists():
         pytest.skip("the program is not built: cargo build")

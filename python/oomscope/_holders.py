@@ -1,0 +1,172 @@
+"""Who holds a tensor: the variable from which the shortest way of references leads to it, and to what its graph has saved.
+
+It goes from the program's variables through what they refer to, a level at a time, so that the first way that is found is the
+shortest. Only references are followed that the garbage collector knows: none of the program's code runs.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import sys
+import time
+import types
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ._paths import step
+from ._roots import Place, Root, other_roots, own_roots
+
+# Objects that are looked at, at most: some hundred MB.
+MAX_OBJECTS = 2_000_000
+
+# Objects between two looks at the clock.
+STRIDE = 1024
+
+# Containers, of which there are most.
+_PLAIN = {dict, list, tuple, set, types.CellType}
+
+# They lead everywhere.
+_NOT_FOLLOWED = (types.ModuleType, type, types.CodeType, types.BuiltinFunctionType)
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A variable, with attributes up to the first list or dictionary: `self.history` in fit."""
+
+    variable: str
+    place: Place
+    # An example of the whole way: `self.history[17]`.
+    example: str
+
+
+class Holders:
+    """Holders of tensors, by the id of the tensor. What was found is kept, so that ids stay those of the same objects."""
+
+    def __init__(self, is_tensor: Callable[[object], bool], end_s: float) -> None:
+        self.is_complete = True
+        self._is_tensor = is_tensor
+        self._end_s = end_s
+        self._objects: list[Any] = []
+        self._parents: list[int] = []
+        self._roots: dict[int, Root] = {}
+        self._places: dict[int, int] = {}
+        self._known: dict[tuple[Any, ...], Holder] = {}
+        self._variables: dict[int, tuple[str, bool]] = {}
+        # The ids of what is never a way: namespaces of modules, and what belongs to this search.
+        self._seen: set[int] = {
+            id(vars(module)) for module in list(sys.modules.values()) if module is not None
+        }
+        self._seen.update(id(own) for own in (self.__dict__, self._objects, self._parents, self._roots))
+
+    def search(self) -> None:
+        """Finds all tensors: first from the program's own variables, then from those of libraries."""
+        for roots in (own_roots(), other_roots()):
+            if not self._level(roots):
+                self.is_complete = False
+                return
+
+    def distance(self, tensor: Any) -> int:
+        """How far away a tensor was found: the greater, the farther."""
+        return self._places.get(id(tensor), MAX_OBJECTS + 1)
+
+    def of(self, tensor: Any) -> Holder | None:
+        """The holder of a tensor that was found."""
+        at = self._places.get(id(tensor))
+        if at is None:
+            return None
+        variable, root = self._open(at)[0], self._root(at)
+        key = (variable, root.place)
+        if key not in self._known:
+            self._known[key] = Holder(variable, root.place, self._way(at))
+        return self._known[key]
+
+    def _level(self, roots: Iterable[Root]) -> bool:
+        """Goes through all that roots lead to; false if time or room is up."""
+        # Millions of times: everything is a local name.
+        objects, parents, seen, places = self._objects, self._parents, self._seen, self._places
+        is_tracked, is_tensor, referents = gc.is_tracked, self._is_tensor, gc.get_referents
+        first = len(objects)
+        for root in roots:
+            if id(root.value) not in seen and is_tracked(root.value):
+                seen.add(id(root.value))
+                self._roots[len(objects)] = root
+                objects.append(root.value)
+                parents.append(-1)
+        # The list grows meanwhile.
+        for at, thing in enumerate(itertools.islice(objects, first, None), first):
+            if at % STRIDE == 0 and (self._end_s < time.monotonic() or MAX_OBJECTS < len(objects)):
+                return False
+            kind = type(thing)
+            if kind in _PLAIN:
+                children: Iterable[Any] = referents(thing)
+            else:
+                if is_tensor(thing):
+                    places[id(thing)] = at
+                children = _referents(thing)
+            for child in children:
+                if id(child) not in seen and is_tracked(child):
+                    seen.add(id(child))
+                    objects.append(child)
+                    parents.append(at)
+        return True
+
+    def _chain(self, at: int) -> Iterator[int]:
+        while at >= 0:
+            yield at
+            at = self._parents[at]
+
+    def _root(self, at: int) -> Root:
+        return self._roots[list(self._chain(at))[-1]]
+
+    def _way(self, at: int) -> str:
+        chain = list(self._chain(at))[::-1]
+        steps = [step(self._objects[a], self._objects[b])[0] for a, b in zip(chain, chain[1:])]
+        return self._roots[chain[0]].name + "".join(steps)
+
+    def _open(self, at: int) -> tuple[str, bool]:
+        """The way to an object up to the first list or dictionary, and whether there was none so far."""
+        todo: list[int] = []
+        for place in self._chain(at):
+            if place in self._variables:
+                break
+            todo.append(place)
+        for place in reversed(todo):
+            parent = self._parents[place]
+            if parent < 0:
+                self._variables[place] = (self._roots[place].name, True)
+                continue
+            way, is_open = self._variables[parent]
+            holder = self._objects[parent]
+            if is_open and not _is_namespace(holder, self._parent_of(parent)):
+                text, is_one_of_many = step(holder, self._objects[place])
+                way, is_open = (way, False) if is_one_of_many else (way + text, True)
+            elif is_open:
+                way += step(self._parent_of(parent), self._objects[place])[0]
+            self._variables[place] = (way, is_open)
+        return self._variables[at]
+
+    def _parent_of(self, at: int) -> Any:
+        parent = self._parents[at]
+        return None if parent < 0 else self._objects[parent]
+
+
+def _referents(thing: Any) -> Iterable[Any]:
+    kind = type(thing)
+    if issubclass(kind, _NOT_FOLLOWED):
+        return ()
+    if issubclass(kind, types.FunctionType):
+        # Not its module's namespace, which leads everywhere.
+        return [*(thing.__closure__ or ()), *(thing.__defaults__ or ()), thing.__dict__]
+    return gc.get_referents(thing)
+
+
+def _is_namespace(thing: Any, owner: Any) -> bool:
+    """Whether a dictionary has the attributes of its owner."""
+    if owner is None or type(thing) is not dict:
+        return False
+    try:
+        return object.__getattribute__(owner, "__dict__") is thing
+    except (AttributeError, TypeError):
+        return False

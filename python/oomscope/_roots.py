@@ -1,0 +1,97 @@
+"""Places from which a person knows objects: variables of functions that are running, and globals of modules."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import sysconfig
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+# Files of these are libraries, not the program.
+_LIBRARIES = tuple(
+    os.path.join(path, "")
+    for path in {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    if path
+)
+_HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A function that is running, or a module."""
+
+    function: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Root:
+    """A variable with what it refers to."""
+
+    name: str
+    value: Any
+    place: Place
+
+
+def own_roots() -> Iterator[Root]:
+    """The variables of the program's own functions, the innermost first, then the globals of its own modules."""
+    seen: set[int] = set()
+    for frame in _frames():
+        if _is_own(frame.f_code.co_filename):
+            place = _place(frame)
+            for name, value in variables_of(frame).items():
+                yield Root(name, value, place)
+            seen.add(id(frame.f_globals))
+    for name, module in list(sys.modules.items()):
+        names = getattr(module, "__dict__", None)
+        file = names.get("__file__") if isinstance(names, dict) else None
+        # A notebook's cells have no file, and are __main__.
+        if isinstance(names, dict) and (name == "__main__" or (isinstance(file, str) and _is_own(file))):
+            place = Place(name, file if isinstance(file, str) else "", 0)
+            for variable, value in list(names.items()):
+                yield Root(str(variable), value, place)
+
+
+def other_roots() -> Iterator[Root]:
+    """The variables of functions of libraries."""
+    for frame in _frames():
+        if not _is_own(frame.f_code.co_filename):
+            place = _place(frame)
+            for name, value in variables_of(frame).items():
+                yield Root(name, value, place)
+
+
+def variables_of(frame: types.FrameType) -> dict[str, Any]:
+    """The variables of a frame. Before Python 3.13, the frame would keep what it gives, and so the values: that is undone."""
+    found = frame.f_locals
+    copied = dict(found)
+    if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        found.clear()
+    return copied
+
+
+def _frames() -> Iterator[types.FrameType]:
+    """The frames of all threads, without those of this package."""
+    for innermost in list(sys._current_frames().values()):
+        frame: types.FrameType | None = innermost
+        while frame is not None:
+            if not frame.f_code.co_filename.startswith(_HERE):
+                yield frame
+            frame = frame.f_back
+
+
+def _place(frame: types.FrameType) -> Place:
+    return Place(frame.f_code.co_name, frame.f_code.co_filename, frame.f_lineno)
+
+
+def _is_own(file: str) -> bool:
+    if file.startswith("<"):
+        # A cell of a notebook, or a program that was given as text.
+        return file.startswith(("<ipython", "<stdin", "<string"))
+    path = os.path.abspath(file)
+    return not path.startswith((*_LIBRARIES, _HERE)) and "site-packages" not in path
