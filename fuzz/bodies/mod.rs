@@ -3,6 +3,7 @@
 //! A body takes any bytes, uses nothing but the library's public functions, and panics where a promise is broken. Fuzz
 //! targets run bodies guided by coverage; `cargo test` runs each on its seeds and on some mutations of them.
 
+mod census;
 mod choices;
 mod compressed;
 mod decode;
@@ -37,12 +38,13 @@ const fn target(name: &'static str, seeds: &'static str, mutations: usize, body:
 }
 
 /// All targets.
-pub(crate) const TARGETS: [Target; 14] = [
+pub(crate) const TARGETS: [Target; 15] = [
     target("decode", "pickle", 1000, decode::body),
     target("load", "pickle", 300, load::body),
     target("pieces", "pickle", 300, pieces::body),
     target("html", "html", 300, html::body),
     target("json", "json", 300, json::body),
+    target("census", "census", 600, census::body),
     target("compressed", "compressed", 300, compressed::body),
     target("events", "choices", 300, events::body),
     target("filter", "filter", 600, filter::body),

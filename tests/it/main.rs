@@ -36,6 +36,7 @@ mod layering;
 mod loading;
 mod marks;
 mod memory;
+mod named;
 mod names;
 mod notes;
 mod outputs;

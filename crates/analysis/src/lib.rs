@@ -28,6 +28,7 @@ mod lanes;
 #[cfg(test)]
 mod long_names_tests;
 mod modules;
+mod named;
 mod printable;
 mod ranges;
 mod segments;
@@ -38,7 +39,7 @@ mod text_order;
 
 pub use allocations::{
     AllocationSorter, At, FittingTensor, LifeSpan, MomentError, OrderBy, SiteTotal, fitting_tensors, live_at,
-    named_tensors, shape_text, sites, tensor_name, tensor_text, tensors_text,
+    sites, tensors_text,
 };
 pub use attribution::{
     Attribution, Basis, Because, Blocks, Categories, Category, CategoryBytes, Channel, Claim, EvidenceKind,
@@ -53,6 +54,7 @@ pub use lanes::{Lanes, NamedRange, RangeName, annotation_ranges, lanes, structur
 pub use modules::{
     MODULE_COLUMNS, ModuleBytes, ModulePlace, ModuleRow, ModuleTable, module_labels, module_table,
 };
+pub use named::{holder_text, named_tensors, shape_text, tensor_name, tensor_text};
 pub use printable::{printable, printable_lines, recorded};
 pub use ranges::{Amount, EventRanges, MomentRange, RangeQuery, RangeSums, range_sums};
 pub use segments::{

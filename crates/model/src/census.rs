@@ -19,12 +19,20 @@ pub enum TensorRole {
     OptimizerState,
     /// A parameter that an optimizer has and no module: a copy of higher precision, as a rule.
     OptimizerParameter,
+    /// What an operation has saved for its backward.
+    Saved,
 }
 
 impl TensorRole {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Parameter, Self::Buffer, Self::Gradient, Self::OptimizerState, Self::OptimizerParameter];
+    pub const ALL: [Self; 6] = [
+        Self::Parameter,
+        Self::Buffer,
+        Self::Gradient,
+        Self::OptimizerState,
+        Self::OptimizerParameter,
+        Self::Saved,
+    ];
 
     /// Its name in files and in words, with `_` for spaces.
     pub fn key(self) -> &'static str {
@@ -34,6 +42,7 @@ impl TensorRole {
             Self::Gradient => "gradient",
             Self::OptimizerState => "optimizer_state",
             Self::OptimizerParameter => "optimizer_parameter",
+            Self::Saved => "saved",
         }
     }
 
@@ -52,6 +61,21 @@ pub struct CensusOwner {
     pub class: CensusIx,
     /// Its number among all owners, from 0.
     pub number: u32,
+}
+
+/// A variable that leads to tensors by references.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TensorHolder {
+    /// The variable, with attributes up to the first list or dictionary: `self.history`.
+    pub variable: CensusIx,
+    /// The whole way to one of its tensors: `self.history[17]`.
+    pub example: CensusIx,
+    /// The function that was running, or the module, whose variable it is.
+    pub function: CensusIx,
+    /// Its file.
+    pub file: CensusIx,
+    /// The line at which it stood; 0 for a module.
+    pub line: u32,
 }
 
 /// A tensor on a device.
@@ -77,10 +101,12 @@ pub struct NamedTensor {
     pub name: Option<CensusIx>,
     /// Who has it.
     pub owner: Option<CensusIx>,
-    /// Which of an optimizer's states it is, such as `exp_avg`.
+    /// Which of an optimizer's states it is, such as `exp_avg`; of what is saved, the operation.
     pub key: Option<CensusIx>,
     /// The dimensions of what it is a shard of.
     pub whole: Option<CensusIx>,
+    /// The variable that leads to it, where it has no other name.
+    pub holder: Option<CensusIx>,
 }
 
 /// The tensors of a program, by device and address.
@@ -92,32 +118,37 @@ pub struct Census {
     texts: Vec<Box<str>>,
     shapes: Vec<Box<[i64]>>,
     owners: Vec<CensusOwner>,
+    holders: Vec<TensorHolder>,
 }
 
 impl Census {
-    /// Of tensors whose places are all within the texts, shapes and owners; others are left out.
+    /// Of tensors whose places are all within the texts, shapes, owners and holders; others are left out.
     pub fn new(
         is_complete: bool,
         mut tensors: Vec<NamedTensor>,
         texts: Vec<Box<str>>,
         shapes: Vec<Box<[i64]>>,
-        mut owners: Vec<CensusOwner>,
+        owners: Vec<CensusOwner>,
+        holders: Vec<TensorHolder>,
     ) -> Self {
         let is_text = |at: &CensusIx| (at.0 as usize) < texts.len();
         let is_shape = |at: &CensusIx| (at.0 as usize) < shapes.len();
-        owners.iter_mut().filter(|owner| !is_text(&owner.class)).for_each(|owner| owner.class = CensusIx(0));
-        let owners = if texts.is_empty() { Vec::new() } else { owners };
-        let is_owner = |at: &CensusIx| (at.0 as usize) < owners.len();
+        let is_owner = |at: &CensusIx| owners.get(at.0 as usize).is_some_and(|owner| is_text(&owner.class));
+        let is_holder = |at: &CensusIx| {
+            let texts_of = |of: &TensorHolder| [of.variable, of.example, of.function, of.file];
+            holders.get(at.0 as usize).is_some_and(|holder| texts_of(holder).iter().all(is_text))
+        };
         tensors.retain(|tensor| {
             is_text(&tensor.dtype)
                 && [tensor.grad_fn, tensor.name, tensor.key].iter().flatten().all(is_text)
                 && is_shape(&tensor.shape)
                 && tensor.whole.iter().all(is_shape)
                 && tensor.owner.iter().all(is_owner)
+                && tensor.holder.iter().all(is_holder)
         });
         // Those of one storage stay in the order of the file: named ones come first.
         tensors.sort_by_key(|tensor| (tensor.device, tensor.addr));
-        Self { is_complete, tensors, texts, shapes, owners }
+        Self { is_complete, tensors, texts, shapes, owners, holders }
     }
 
     /// All tensors, by device and address; those with a role first.
@@ -140,6 +171,11 @@ impl Census {
     /// A list of dimensions.
     pub fn dimensions(&self, at: CensusIx) -> &[i64] {
         &self.shapes[at.0 as usize]
+    }
+
+    /// A holder.
+    pub fn holder(&self, at: CensusIx) -> &TensorHolder {
+        &self.holders[at.0 as usize]
     }
 
     /// An owner.

@@ -18,6 +18,19 @@ pub(super) struct NamedRecord<'a> {
     dtype: &'a str,
     shape: &'a [i64],
     grad_fn: Option<&'a str>,
+    /// The operation that saved it.
+    saved_by: Option<&'a str>,
+    holder: Option<HolderRecord<'a>>,
+}
+
+/// The variable that leads to a tensor.
+#[derive(Debug, Serialize)]
+struct HolderRecord<'a> {
+    variable: &'a str,
+    example: &'a str,
+    function: &'a str,
+    file: &'a str,
+    line: u32,
 }
 
 impl<'a> NamedRecord<'a> {
@@ -30,6 +43,14 @@ impl<'a> NamedRecord<'a> {
             dtype: text(tensor.dtype),
             shape: census.dimensions(tensor.shape),
             grad_fn: tensor.grad_fn.map(text),
+            saved_by: tensor.key.filter(|_| tensor.role == Some(TensorRole::Saved)).map(text),
+            holder: tensor.holder.map(|at| census.holder(at)).map(|holder| HolderRecord {
+                variable: text(holder.variable),
+                example: text(holder.example),
+                function: text(holder.function),
+                file: text(holder.file),
+                line: holder.line,
+            }),
         }
     }
 }

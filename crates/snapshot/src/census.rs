@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::containers::DictState;
-use oomscope_model::{Bytes, Census, CensusIx, CensusOwner, DeviceId, NamedTensor, TensorRole};
+use oomscope_model::{Bytes, Census, CensusIx, CensusOwner, DeviceId, NamedTensor, TensorHolder, TensorRole};
 use oomscope_pickle::{Kind, Value};
 use serde::Deserialize;
 
@@ -26,6 +26,8 @@ struct CensusText {
     texts: Vec<String>,
     shapes: Vec<Box<[i64]>>,
     owners: Vec<OwnerText>,
+    #[serde(default)]
+    holders: Vec<HolderText>,
     tensors: Columns,
 }
 
@@ -34,6 +36,20 @@ struct OwnerText {
     kind: String,
     class: i64,
     number: u32,
+}
+
+#[derive(Deserialize)]
+struct HolderText {
+    variable: i64,
+    example: i64,
+    function: i64,
+    file: i64,
+    line: u32,
+}
+
+/// A place in a list; one that there is not for what cannot be one.
+fn place(at: i64) -> CensusIx {
+    CensusIx(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
 /// Columns of the same length. `-1` stands where there is nothing.
@@ -51,6 +67,7 @@ struct Columns {
     owner: Vec<i64>,
     key: Vec<i64>,
     whole: Vec<i64>,
+    holder: Vec<i64>,
 }
 
 impl Builder {
@@ -94,12 +111,19 @@ fn read(text: &[u8]) -> Result<Census, &'static str> {
     let text = |text: String| text.chars().take(MAX_TEXT_CHARS).collect::<String>().into();
     let owner = |owner: OwnerText| CensusOwner {
         is_optimizer: owner.kind == "optimizer",
-        class: CensusIx(u32::try_from(owner.class).unwrap_or(u32::MAX)),
+        class: place(owner.class),
         number: owner.number,
     };
     let texts = found.texts.into_iter().map(text).collect();
     let owners = found.owners.into_iter().map(owner).collect();
-    Ok(Census::new(found.complete, tensors, texts, found.shapes, owners))
+    let holders = found.holders.into_iter().map(|holder| TensorHolder {
+        variable: place(holder.variable),
+        example: place(holder.example),
+        function: place(holder.function),
+        file: place(holder.file),
+        line: holder.line,
+    });
+    Ok(Census::new(found.complete, tensors, texts, found.shapes, owners, holders.collect()))
 }
 
 impl Columns {
@@ -117,6 +141,7 @@ impl Columns {
             &self.owner,
             &self.key,
             &self.whole,
+            &self.holder,
         ];
         if self.bytes.len() != rows || columns.iter().any(|column| column.len() != rows) {
             return None;
@@ -137,6 +162,7 @@ impl Columns {
                 owner: index(&self.owner, at),
                 key: index(&self.key, at),
                 whole: index(&self.whole, at),
+                holder: index(&self.holder, at),
             })
         };
         (0..rows).map(row).collect()
@@ -150,12 +176,13 @@ mod tests {
     fn text(rows: &str) -> String {
         format!(
             r#"{{"version": 1, "complete": true, "taken_us": 5, "texts": ["float32", "parameter", "a.weight", "GPT"],
-            "shapes": [[4, 2]], "owners": [{{"kind": "module", "class": 3, "number": 0}}], "tensors": {rows}}}"#
+            "shapes": [[4, 2]], "owners": [{{"kind": "module", "class": 3, "number": 0}}],
+            "holders": [{{"variable": 2, "example": 2, "function": 3, "file": 3, "line": 7}}], "tensors": {rows}}}"#
         )
     }
 
     const ONE: &str = r#"{"device": [0], "address": [512], "bytes": [32], "offset": [0], "dtype": [0], "shape": [0],
-        "stride": [-1], "requires_grad": [1], "grad_fn": [-1], "role": [1], "name": [2], "owner": [0], "key": [-1], "whole": [-1]}"#;
+        "stride": [-1], "requires_grad": [1], "grad_fn": [-1], "role": [1], "name": [2], "owner": [0], "key": [-1], "whole": [-1], "holder": [0]}"#;
 
     #[test]
     fn a_census_is_read() {
@@ -169,6 +196,7 @@ mod tests {
         assert_eq!(tensor.name.map(|name| census.text(name)), Some("a.weight"));
         let owner = census.owner(tensor.owner.expect("an owner"));
         assert_eq!((census.text(owner.class), owner.is_optimizer), ("GPT", false));
+        assert_eq!(census.holder(tensor.holder.expect("a holder")).line, 7);
         assert!(census.at(DeviceId(1), 512).is_empty() && census.at(DeviceId(0), 500).is_empty());
     }
 
@@ -179,6 +207,7 @@ mod tests {
             ("\"dtype\": [0]", "\"dtype\": [9]"),
             ("\"owner\": [0]", "\"owner\": [7]"),
             ("\"name\": [2]", "\"name\": [4]"),
+            ("\"holder\": [0]", "\"holder\": [1]"),
         ] {
             let census = read(text(&ONE.replace(from, to)).as_bytes()).expect("it is one");
             assert!(census.tensors().is_empty(), "{to}");

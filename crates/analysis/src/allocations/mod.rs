@@ -3,12 +3,9 @@
 mod allocation_order;
 mod life_span;
 mod live;
-mod named;
 mod tensors;
 
 pub use allocation_order::{AllocationSorter, OrderBy};
 pub use life_span::LifeSpan;
 pub use live::{At, MomentError, SiteTotal, live_at, sites};
-pub(crate) use named::named_category;
-pub use named::{named_tensors, shape_text, tensor_name, tensor_text};
 pub use tensors::{FittingTensor, fitting_tensors, tensors_text};

@@ -6,7 +6,7 @@ use super::conditions::OwnCheck;
 use super::named_moments::{When, event_number};
 use super::notes::Notes;
 use super::texts;
-use crate::{Basis, Categories, Category, Verdict, named_tensors, shape_text, tensor_name};
+use crate::{Basis, Categories, Category, Verdict, holder_text, named_tensors, shape_text, tensor_name};
 use oomscope_model::{
     AllocId, Bytes, Census, EventIx, Moment, NamedTensor, Origin, Recording, StackId, Timeline,
 };
@@ -46,6 +46,7 @@ pub(super) enum TensorPart {
     Name,
     Dtype,
     Shape,
+    Holder,
 }
 
 impl TensorPart {
@@ -54,6 +55,7 @@ impl TensorPart {
             Self::Name => tensor_name(census, tensor),
             Self::Dtype => Some(census.text(tensor.dtype).to_owned()),
             Self::Shape => Some(shape_text(census, tensor)),
+            Self::Holder => tensor.holder.map(|at| holder_text(census, census.holder(at))),
         }
     }
 }

@@ -61,7 +61,7 @@ impl Asks {
 }
 
 /// Every term with a value.
-pub(super) static KEYS: [KeyWord; 22] = [
+pub(super) static KEYS: [KeyWord; 23] = [
     KeyWord {
         names: &["action"],
         start: "action:",
@@ -244,6 +244,17 @@ pub(super) static KEYS: [KeyWord; 22] = [
         asks: Asks::Allocation {
             says: "text in the dimensions of a tensor in it, at the end: shape:768x256",
             read: |values| Ok(AllocationTest::Tensor(TensorPart::Shape, values.texts())),
+        },
+    },
+    KeyWord {
+        names: &["holder"],
+        start: "holder:",
+        expects: "a variable such as losses",
+        scale: None,
+        offers: Offers::None,
+        asks: Asks::Allocation {
+            says: "text in the variable that leads to it, at the end: holder:losses",
+            read: |values| Ok(AllocationTest::Tensor(TensorPart::Holder, values.texts())),
         },
     },
     KeyWord {

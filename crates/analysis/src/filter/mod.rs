@@ -24,6 +24,7 @@
 //! | `name:TEXT` | with the text in the program's own name of a tensor in it, at the end of the recording: `name:layers.0` | |
 //! | `dtype:float32` | with the text in the type of a tensor in it, at the end | |
 //! | `shape:768x256` | with the text in the dimensions of a tensor in it, at the end | |
+//! | `holder:losses` | with the text in the variable that leads to it by references, its function or its file, at the end | |
 //! | `iteration:3`, `iteration:2..5` | made in the iteration, by its number from 0 | in the iteration |
 //! | `phase:backward` | made in the phase: see [`Phase`](crate::Phase) | in the phase |
 //! | `range:TEXT` | made within a range that the program recorded (`record_function`), by a text in its name | within it |

@@ -1,7 +1,7 @@
 //! The files of a job in the order of their ranks.
 
+use super::median::middle;
 use super::names::{names_of, ranks_of};
-use super::outliers::middle;
 use super::summary::DeviceSummary;
 use std::path::PathBuf;
 

@@ -10,6 +10,7 @@
 mod failure;
 mod heat;
 mod job;
+mod median;
 mod names;
 mod outliers;
 mod summary;
@@ -20,7 +21,8 @@ mod together;
 pub use failure::{FirstFailure, Standing, first_failure};
 pub use heat::{Heat, HeatAxis, heat};
 pub use job::{FileSummary, Job, JobDevice};
+pub use median::middle;
 pub use names::ranks_of;
-pub use outliers::{LineChange, Outlier, middle, outliers, outlying};
+pub use outliers::{LineChange, Outlier, outliers, outlying};
 pub use summary::{DeviceSummary, FailureSummary, IterationPeak, LineBytes, PeakSummary, summarize};
 pub use together::{Together, together};

@@ -1,6 +1,7 @@
 //! Outliers from the others, and the lines of code that make the difference.
 
 use super::job::{Job, JobDevice};
+use super::median::middle;
 use oomscope_model::Bytes;
 use std::collections::BTreeMap;
 
@@ -75,11 +76,6 @@ pub fn outlying(peaks: &[Bytes]) -> Vec<usize> {
     let mut found: Vec<usize> = (0..peaks.len()).filter(|at| least < distance(at)).collect();
     found.sort_by_key(|at| std::cmp::Reverse(distance(at)));
     found
-}
-
-/// The median of what is in order; of an even number, the lower one of the two in the middle.
-pub fn middle<T>(sorted: &[T]) -> Option<&T> {
-    sorted.get(sorted.len().checked_sub(1)? / 2)
 }
 
 /// The lines whose bytes at the peaks differ.

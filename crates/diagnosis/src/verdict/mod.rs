@@ -7,6 +7,7 @@ mod failed_request;
 mod fragmentation;
 mod free_piece;
 mod growing_tensors;
+mod holder;
 mod mark;
 mod named;
 mod nothing_failed;
@@ -31,7 +32,8 @@ pub(super) fn verdict(assessment: &Assessment<'_>, others: &[Finding]) -> (Findi
     if assessment.case.recording.trust.in_use.is_unknown() {
         return (contradictory(), Vec::new());
     }
-    let (verdict, asked) = stated(assessment, others);
+    let (mut verdict, asked) = stated(assessment, others);
+    holder::name_holder(&mut verdict, assessment.case);
     (if verdict.is_refused() { contradictory() } else { verdict }, asked)
 }
 

@@ -1,10 +1,10 @@
 //! Categories that the user, the program or the recording declares.
 
-use crate::allocations::named_category;
 use crate::annotated::annotated;
 use crate::attribution::{Category, RuleId, Verdict};
+use crate::named::named_tensors;
 use foldhash::HashMap;
-use oomscope_model::{AllocId, Context, Moment, Recording, Snapshot, StackId, StrId, Timeline};
+use oomscope_model::{AllocId, Context, Moment, Recording, Snapshot, StackId, StrId, TensorRole, Timeline};
 
 /// Declared categories, by stack and by the context that events share.
 #[derive(Debug)]
@@ -57,6 +57,19 @@ impl<'a> Labels<'a> {
             self.of_contexts.get(timeline.events.context_index(event)).copied().flatten()
         })
     }
+}
+
+/// The category that the program itself says of a block.
+fn named_category(recording: &Recording, id: AllocId) -> Option<Category> {
+    named_tensors(recording, id).iter().find_map(|tensor| match tensor.role? {
+        TensorRole::Parameter | TensorRole::Buffer | TensorRole::OptimizerParameter => {
+            Some(Category::Parameter)
+        }
+        TensorRole::Gradient => Some(Category::Gradient),
+        TensorRole::OptimizerState => Some(Category::OptimizerState),
+        // A backward may need anything.
+        TensorRole::Saved => None,
+    })
 }
 
 fn label_of_context(snapshot: &Snapshot, context: &Context) -> Option<Verdict> {

@@ -1,7 +1,6 @@
 //! The tensors that the program named, and the blocks that they lie in.
 
-use crate::Category;
-use oomscope_model::{AllocId, Census, CensusIx, NamedTensor, Recording, TensorRole};
+use oomscope_model::{AllocId, Census, CensusIx, NamedTensor, Recording, TensorHolder, TensorRole};
 
 /// The tensors in a block, when the program named them: at the end of the recording; those with a role first.
 ///
@@ -16,16 +15,6 @@ pub fn named_tensors(recording: &Recording, id: AllocId) -> &[NamedTensor] {
     if fits { here } else { &[] }
 }
 
-/// The category that the program itself says of a block.
-pub(crate) fn named_category(recording: &Recording, id: AllocId) -> Option<Category> {
-    let role = named_tensors(recording, id).iter().find_map(|tensor| tensor.role)?;
-    Some(match role {
-        TensorRole::Parameter | TensorRole::Buffer | TensorRole::OptimizerParameter => Category::Parameter,
-        TensorRole::Gradient => Category::Gradient,
-        TensorRole::OptimizerState => Category::OptimizerState,
-    })
-}
-
 /// The name of a tensor, as `exp_avg of blocks.0.weight`; `None` where the program has none for it.
 pub fn tensor_name(census: &Census, tensor: &NamedTensor) -> Option<String> {
     let text = |at: Option<CensusIx>| at.map(|at| census.text(at));
@@ -35,6 +24,7 @@ pub fn tensor_name(census: &Census, tensor: &NamedTensor) -> Option<String> {
         (TensorRole::Gradient, _, Some(name)) => Some(format!("{name}.grad")),
         (TensorRole::Gradient, _, None) => Some("a gradient".to_owned()),
         (TensorRole::OptimizerParameter, _, name) => name.map(|name| format!("parameter {name}")),
+        (TensorRole::Saved, ..) => None,
         (_, _, name) => name.map(str::to_owned),
     }
 }
@@ -43,6 +33,10 @@ pub fn tensor_name(census: &Census, tensor: &NamedTensor) -> Option<String> {
 /// `exp_avg of blocks.0.weight, optimizer state of AdamW, float32 [768, 256]`. Not yet fit to be shown: names are a program's.
 pub fn tensor_text(census: &Census, tensor: &NamedTensor) -> String {
     let role = tensor.role.map(|role| {
+        if role == TensorRole::Saved {
+            let of = tensor.key.map_or_else(String::new, |at| format!(" of {}", census.text(at)));
+            return format!("saved for the backward{of}");
+        }
         let role = role.key().replace('_', " ");
         let owner = tensor.owner.map(|at| format!(" of {}", census.text(census.owner(at).class)));
         format!("{role}{}", owner.unwrap_or_default())
@@ -50,8 +44,22 @@ pub fn tensor_text(census: &Census, tensor: &NamedTensor) -> String {
     let kind = format!("{} {:?}", census.text(tensor.dtype), census.dimensions(tensor.shape));
     let shard = tensor.whole.map(|whole| format!("a shard of {:?}", census.dimensions(whole)));
     let graph = tensor.grad_fn.map(|at| format!("made by {}", census.text(at)));
-    let parts = [tensor_name(census, tensor), role, Some(kind), shard, graph];
+    let holder = tensor.holder.map(|at| format!("held by {}", holder_text(census, census.holder(at))));
+    let parts = [tensor_name(census, tensor), role, Some(kind), shard, graph, holder];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Who holds a tensor: `losses in validate (train.py:36)`.
+pub fn holder_text(census: &Census, holder: &TensorHolder) -> String {
+    let [variable, function, file] =
+        [holder.variable, holder.function, holder.file].map(|at| census.text(at));
+    let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let place = match (file, holder.line) {
+        ("", _) => String::new(),
+        (file, 0) => format!(" ({file})"),
+        (file, line) => format!(" ({file}:{line})"),
+    };
+    format!("{variable} in {function}{place}")
 }
 
 /// The dimensions of a tensor, as `768x256`.
@@ -83,6 +91,7 @@ mod tests {
             owner: role.map(|_| CensusIx(0)),
             key: (role == Some(TensorRole::OptimizerState)).then_some(CensusIx(2)),
             whole: None,
+            holder: None,
         }
     }
 
@@ -101,7 +110,7 @@ mod tests {
         let timeline = Timeline::build(TimelineInput { device: DeviceId(0), events, segments, anchor });
         let owners = vec![CensusOwner { is_optimizer: true, class: CensusIx(3), number: 0 }];
         let texts = ["float32", "a.weight", "exp_avg", "AdamW"].map(Box::from).to_vec();
-        let census = Census::new(true, tensors, texts, vec![[4, 4].into()], owners);
+        let census = Census::new(true, tensors, texts, vec![[4, 4].into()], owners, Vec::new());
         let snapshot = Snapshot { census, timelines: vec![Arc::new(timeline)], ..Snapshot::default() };
         Recording::all(&Arc::new(snapshot)).next().expect("a device")
     }
@@ -113,7 +122,6 @@ mod tests {
             recording(vec![tensor(1024, 100, state), tensor(512, 64, state), tensor(2048, 1, state)]);
         let found: Vec<usize> = recording.ids().map(|id| named_tensors(&recording, id).len()).collect();
         assert_eq!(found, [0, 1, 0], "of the second allocation at 512, and not of a block that is too small");
-        assert_eq!(named_category(&recording, AllocId(1)), Some(Category::OptimizerState));
         let census = &recording.snapshot().census;
         assert_eq!(
             tensor_text(census, &named_tensors(&recording, AllocId(1))[0]),
