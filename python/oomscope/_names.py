@@ -5,6 +5,8 @@ Everything is read from the dictionaries of objects, never through attributes, w
 
 from __future__ import annotations
 
+import contextlib
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -110,7 +112,7 @@ class Names:
         if self._has_memory(tensor):
             return
         # A wrapper, as a DTensor, has its memory in tensors of its own.
-        for inner in _attributes(tensor).values():
+        for inner in (*_attributes(tensor).values(), *_slots(tensor)):
             if self._is_tensor(inner) and id(inner) not in self._roles:
                 whole = _shape(tensor)
                 self._roles[id(inner)] = (inner, Role(role.kind, role.name, role.owner, role.key, whole))
@@ -143,6 +145,15 @@ def _attributes(thing: Any) -> dict[Any, Any]:
         return dict(found) if isinstance(found, dict) else {}
     except (AttributeError, RuntimeError, TypeError):
         return {}
+
+
+def _slots(thing: Any) -> Iterator[Any]:
+    """What an object has in slots."""
+    for base in type.__getattribute__(type(thing), "__mro__"):
+        for member in list(vars(base).values()):
+            if isinstance(member, types.MemberDescriptorType):
+                with contextlib.suppress(AttributeError):
+                    yield member.__get__(thing)
 
 
 def _entries(module: Any, name: str) -> dict[Any, Any]:

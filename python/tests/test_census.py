@@ -82,12 +82,16 @@ def test_parameters_of_an_optimizer_alone_and_leaves_have_roles(torch: FakeTorch
 
 
 def test_a_wrapper_names_the_tensor_that_has_its_memory(torch: FakeTorch) -> None:
-    whole = FakeTensor(0, (64, 8), requires_grad=True)
-    whole._local_tensor = FakeTensor(512, (16, 8))  # type: ignore[attr-defined]
-    model = FakeModule(weight=whole)
-    (row,) = rows(torch).values()
-    assert (row.address, row.name, row.shape, row.whole) == (512, "weight", [16, 8], [64, 8])
-    del model
+    class Slotted(FakeTensor):
+        __slots__ = ("_local_tensor",)
+
+    for kind in (FakeTensor, Slotted):
+        whole = kind(0, (64, 8), requires_grad=True)
+        whole._local_tensor = FakeTensor(512, (16, 8))  # type: ignore[attr-defined]
+        model = FakeModule(weight=whole)
+        (row,) = rows(torch).values()
+        assert (row.address, row.name, row.shape, row.whole) == (512, "weight", [16, 8], [64, 8])
+        del model, whole
 
 
 def test_tensors_that_fail_are_left_out(torch: FakeTorch) -> None:

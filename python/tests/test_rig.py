@@ -207,6 +207,18 @@ def test_who_holds_a_tensor_is_the_variable_that_leads_to_it(rig: Rig) -> None:
     assert found["saved"] == ({'["losses", "fit"]': 3} if rig.version >= (2, 15) else {})
 
 
+def test_shards_have_the_names_and_shapes_of_what_they_are_parts_of(rig: Rig) -> None:
+    if rig.version < (2, 6):
+        pytest.skip("this torch has no fully_shard")
+    done = rig.run(str(PYTHON / "tests" / "programs" / "sharded.py"))
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout.splitlines()[-1])
+    roles = Counter(role for role, *_ in rows)
+    assert (roles["parameter"], roles["gradient"], roles["optimizer_state"]) == (4, 4, 8), rows
+    assert ["parameter", "0.weight", [64, 256], [256, 256]] in rows
+    assert ["gradient", "2.bias", [64], [256]] in rows
+
+
 def test_names_are_read_from_what_was_written(rig: Rig) -> None:
     if not PROGRAM.exists():
         pytest.skip("the program is not built: cargo build")
