@@ -81,18 +81,22 @@ def _hold(torch: Any, columns: Columns, loose: list[Any], kinds: _Kinds, end_s: 
         holders.search()
     # The nearest first: what two graphs share is the nearer one's.
     loose.sort(key=holders.distance)
-    held = [(tensor, holder) for tensor in loose if (holder := holders.of(tensor)) is not None]
-    for tensor, holder in held:
-        _add(torch, columns, tensor, None, holder)
+    held, rest = [], []
+    for tensor in loose:
+        holder = holders.of(tensor) if time.monotonic() < end_s else None
+        if holder is None:
+            rest.append(tensor)
+        else:
+            held.append((tensor, holder))
+            _add(torch, columns, tensor, None, holder)
     graph = Graph(end_s)
     for tensor, holder in held:
         for kind, saved in graph.saved_by(tensor):
             _add_other(torch, columns, saved, Role("saved", key=kind), holder)
     # What a graph holds has objects of Python's, too, where the program once had it in a variable.
-    for tensor in loose:
-        if holders.of(tensor) is None:
-            _add_other(torch, columns, tensor, None, None)
-    columns.are_holders_complete = holders.is_complete and graph.is_complete
+    for tensor in rest:
+        _add_other(torch, columns, tensor, None, None)
+    columns.are_holders_complete = holders.is_complete and graph.is_complete and time.monotonic() < end_s
 
 
 class _Kinds:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ._paths import step
+from ._paths import is_collection, step
 from ._roots import Place, Root, other_roots, own_roots
 
 # Objects that are looked at, at most: some hundred MB.
@@ -122,7 +122,7 @@ class Holders:
 
     def _way(self, at: int) -> str:
         chain = list(self._chain(at))[::-1]
-        steps = [step(self._objects[a], self._objects[b])[0] for a, b in zip(chain, chain[1:])]
+        steps = [step(self._objects[a], self._objects[b]) for a, b in zip(chain, chain[1:])]
         return self._roots[chain[0]].name + "".join(steps)
 
     def _open(self, at: int) -> tuple[str, bool]:
@@ -139,11 +139,12 @@ class Holders:
                 continue
             way, is_open = self._variables[parent]
             holder = self._objects[parent]
-            if is_open and not _is_namespace(holder, self._parent_of(parent)):
-                text, is_one_of_many = step(holder, self._objects[place])
-                way, is_open = (way, False) if is_one_of_many else (way + text, True)
+            if is_open and _is_namespace(holder, self._parent_of(parent)):
+                way += step(self._parent_of(parent), self._objects[place])
+            elif is_open and is_collection(holder):
+                is_open = False
             elif is_open:
-                way += step(self._parent_of(parent), self._objects[place])[0]
+                way += step(holder, self._objects[place])
             self._variables[place] = (way, is_open)
         return self._variables[at]
 

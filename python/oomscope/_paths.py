@@ -19,34 +19,39 @@ MAX_KEY = 40
 MAX_FIELDS = 100
 
 
-def step(parent: Any, child: Any) -> tuple[str, bool]:
-    """How a parent refers to a child, and whether that is one of many: `.history`, `[17]`."""
+def is_collection(parent: Any) -> bool:
+    """Whether an object refers to many others that have no names: lists and the like, and dictionaries as large as these."""
     kind = type(parent)
     if issubclass(kind, dict):
-        key = _key(parent, child)
-        return key, key[1] != '"' or MAX_FIELDS < len(parent)
+        return MAX_FIELDS < len(parent) or any(not _is_name(key) for key in list(parent))
+    return issubclass(kind, (list, tuple, collections.deque, set, frozenset))
+
+
+def step(parent: Any, child: Any) -> str:
+    """How a parent refers to a child: `.history`, `[17]`. It may compare the child with all that there are."""
+    kind = type(parent)
+    if issubclass(kind, dict):
+        return _key(parent, child)
     if issubclass(kind, (list, tuple, collections.deque)):
-        return f"[{_index(parent, child)}]", True
+        return f"[{_index(parent, child)}]"
     if issubclass(kind, (set, frozenset)):
-        return "{…}", True
+        return "{…}"
     if issubclass(kind, types.FrameType):
-        return f" → `{_name(variables_of(parent), child)}` in {parent.f_code.co_name}", False
+        return f" → `{_name(variables_of(parent), child)}` in {parent.f_code.co_name}"
     if issubclass(kind, types.GeneratorType):
         names = variables_of(parent.gi_frame) if parent.gi_frame is not None else {}
-        return f" → `{_name(names, child)}` in {parent.gi_code.co_name}", False
+        return f" → `{_name(names, child)}` in {parent.gi_code.co_name}"
     if issubclass(kind, types.FunctionType):
         cells = parent.__closure__ or ()
         at = next((at for at, cell in enumerate(cells) if cell is child), None)
-        return (
-            " → …" if at is None else f" → `{parent.__code__.co_freevars[at]}` of {parent.__name__}"
-        ), False
+        return " → …" if at is None else f" → `{parent.__code__.co_freevars[at]}` of {parent.__name__}"
     if issubclass(kind, BaseException) and isinstance(child, types.TracebackType):
-        return " → its traceback", False
+        return " → its traceback"
     if issubclass(kind, (types.CellType, types.TracebackType, types.MethodType)):
-        return "", False
+        return ""
     if issubclass(kind, functools._lru_cache_wrapper):
-        return " (lru_cache)", False
-    return _attribute(parent, child), False
+        return " (lru_cache)"
+    return _attribute(parent, child)
 
 
 def _key(parent: Any, child: Any) -> str:
@@ -56,10 +61,12 @@ def _key(parent: Any, child: Any) -> str:
         if value is child:
             if type(key) is int:
                 return f"[{key}]"
-            if type(key) is str and key.isidentifier() and len(key) <= MAX_KEY:
-                return f'["{key}"]'
-            break
+            return f'["{key}"]' if _is_name(key) else "[…]"
     return "[…]"
+
+
+def _is_name(key: Any) -> bool:
+    return type(key) is str and key.isidentifier() and len(key) <= MAX_KEY
 
 
 def _index(parent: Any, child: Any) -> int | str:

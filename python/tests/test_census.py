@@ -6,6 +6,7 @@ import gc
 import json
 import pickle
 import sys
+import time
 import weakref
 from pathlib import Path
 from typing import Any
@@ -206,3 +207,12 @@ def test_frames_keep_nothing_that_was_asked_of_them() -> None:
         return gone()
 
     assert goes_on() is None
+
+
+def test_a_long_list_takes_no_time_that_grows_with_its_square(torch: FakeTorch) -> None:
+    many = [FakeTensor(512 * at) for at in range(1, 20_001)]
+    start_s = time.monotonic()
+    found = json.loads(census(torch, 60.0, holders_s=60.0))
+    assert time.monotonic() - start_s < 10.0
+    assert set(found["tensors"]["holder"]) == {0} and found["holders_complete"]
+    assert len(found["tensors"]["holder"]) == len(many)
