@@ -186,6 +186,7 @@ fn live_rows_have_exactly_the_documented_keys_and_are_sorted() {
                 "damage",
                 "device",
                 "frames_left_out",
+                "named",
                 "pool",
                 "rule",
                 "schema",
@@ -381,6 +382,7 @@ fn csv_has_a_header_and_a_row_per_allocation() {
         "because",
         "stack",
         "frames_left_out",
+        "name",
     ];
     assert_eq!(header.iter().collect::<Vec<_>>(), expected);
     let records: Vec<csv::StringRecord> =

@@ -37,11 +37,12 @@ const MISTAKEN: [(&str, &str); 9] = [
     ("uncached_amp_26", "no stacks, and a library's workspace is made in a forward"),
 ];
 
-/// Rules that decide nothing in any of the recordings: `declared.rs` and tests beside the rules show them at work.
-const SILENT: [RuleId; 11] = [
+/// Rules that decide nothing in any of the recordings: `declared.rs`, `named.rs` and tests beside the rules show them at work.
+const SILENT: [RuleId; 12] = [
     RuleId::UserRule,
     RuleId::Recorded,
     RuleId::Metadata,
+    RuleId::Named,
     RuleId::UnfinishedStepDrops,
     RuleId::Perturbed,
     RuleId::StackOnly,
