@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, Generic, TypeVar
 
 from ._holders import Holder
@@ -83,29 +83,29 @@ class Columns:
             )
         )
 
-    def _holder(self, holder: Holder) -> dict[str, int]:
-        text, place = self._texts.number, holder.place
-        return {
-            "variable": text(holder.variable),
-            "example": text(holder.example),
-            "function": text(place.function),
-            "file": text(place.file),
-            "line": place.line,
-        }
-
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON can say it."""
-        owners = [
-            {"kind": owner.kind, "class": self._texts.number(owner.class_name), "number": owner.number}
-            for owner in self._owners.numbers
+        text = self._texts.number
+        owners = [(text(owner.kind), text(owner.class_name), owner.number) for owner in self._owners.numbers]
+        holders = [
+            (
+                text(holder.variable),
+                text(holder.example),
+                text(holder.place.function),
+                text(holder.place.file),
+                holder.place.line,
+            )
+            for holder in self._holders.numbers
         ]
-        holders = [self._holder(holder) for holder in self._holders.numbers]
-        columns = zip(*self._rows) if self._rows else ([] for _ in COLUMNS)
         return {
             "texts": list(self._texts.numbers),
             "shapes": list(self._shapes.numbers),
-            "owners": owners,
-            "holders": holders,
+            "owners": _columns(("kind", "class", "number"), owners),
+            "holders": _columns(("variable", "example", "function", "file", "line"), holders),
             "holders_complete": self.are_holders_complete,
-            "tensors": {name: list(column) for name, column in zip(COLUMNS, columns)},
+            "tensors": _columns(COLUMNS, self._rows),
         }
+
+
+def _columns(names: tuple[str, ...], rows: Sequence[tuple[int, ...]]) -> dict[str, list[int]]:
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}

@@ -31,7 +31,7 @@ class Row:
         self.whole = None if columns["whole"] < 0 else found["shapes"][columns["whole"]]
         self.dtype, self.role = text[columns["dtype"]], text[columns["role"]]
         self.name, self.key = text[columns["name"]], text[columns["key"]]
-        self.owner = None if owner < 0 else text[found["owners"][owner]["class"]]
+        self.owner = None if owner < 0 else text[found["owners"]["class"][owner]]
 
 
 def rows(torch: FakeTorch) -> dict[int, Row]:
@@ -180,9 +180,9 @@ def test_who_holds_a_tensor_is_the_nearest_variable_of_the_program(torch: FakeTo
     texts, holders = found["texts"], found["holders"]
     said = {}
     for address, holder in zip(found["tensors"]["address"], found["tensors"]["holder"]):
-        said[address] = texts[holders[holder]["variable"]]
+        said[address] = texts[holders["variable"][holder]]
     assert said == {512: "bank.items", 1024: "bank.items", 1536: "here"}
-    assert {texts[holder["function"]] for holder in holders} == {
+    assert {texts[function] for function in holders["function"]} == {
         "test_who_holds_a_tensor_is_the_nearest_variable_of_the_program"
     }
     assert found["holders_complete"]

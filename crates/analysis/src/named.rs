@@ -109,8 +109,8 @@ mod tests {
         let (segments, anchor) = (SegmentTable::default(), Anchor::TraceOnly);
         let timeline = Timeline::build(TimelineInput { device: DeviceId(0), events, segments, anchor });
         let owners = vec![CensusOwner { is_optimizer: true, class: CensusIx(3), number: 0 }];
-        let texts = ["float32", "a.weight", "exp_avg", "AdamW"].map(Box::from).to_vec();
-        let census = Census::new(true, tensors, texts, vec![[4, 4].into()], owners, Vec::new());
+        let texts = ["float32", "a.weight", "exp_avg", "AdamW"].map(str::to_owned).to_vec();
+        let census = Census::new(true, tensors, texts, vec![vec![4, 4]], owners, Vec::new());
         let snapshot = Snapshot { census, timelines: vec![Arc::new(timeline)], ..Snapshot::default() };
         Recording::all(&Arc::new(snapshot)).next().expect("a device")
     }

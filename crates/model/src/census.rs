@@ -115,8 +115,8 @@ pub struct Census {
     /// Whether all tensors are in it: it stops when its time is up.
     pub is_complete: bool,
     tensors: Vec<NamedTensor>,
-    texts: Vec<Box<str>>,
-    shapes: Vec<Box<[i64]>>,
+    texts: Vec<String>,
+    shapes: Vec<Vec<i64>>,
     owners: Vec<CensusOwner>,
     holders: Vec<TensorHolder>,
 }
@@ -126,8 +126,8 @@ impl Census {
     pub fn new(
         is_complete: bool,
         mut tensors: Vec<NamedTensor>,
-        texts: Vec<Box<str>>,
-        shapes: Vec<Box<[i64]>>,
+        texts: Vec<String>,
+        shapes: Vec<Vec<i64>>,
         owners: Vec<CensusOwner>,
         holders: Vec<TensorHolder>,
     ) -> Self {
@@ -146,8 +146,8 @@ impl Census {
                 && tensor.owner.iter().all(is_owner)
                 && tensor.holder.iter().all(is_holder)
         });
-        // Those of one storage stay in the order of the file: named ones come first.
-        tensors.sort_by_key(|tensor| (tensor.device, tensor.addr));
+        // Of those of one storage, named ones come first.
+        tensors.sort_unstable_by_key(|tensor| (tensor.device, tensor.addr, tensor.role.is_none()));
         Self { is_complete, tensors, texts, shapes, owners, holders }
     }
 

@@ -5,6 +5,7 @@ use super::containers::DictState;
 use oomscope_model::{Bytes, Census, CensusIx, CensusOwner, DeviceId, NamedTensor, TensorHolder, TensorRole};
 use oomscope_pickle::{Kind, Value};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// The key of the census, within that of the recorder.
 pub(super) const CENSUS: &str = "census";
@@ -18,69 +19,42 @@ const MAX_BYTES: usize = 32 << 20;
 /// The most characters of a text: paths of modules have dozens.
 const MAX_TEXT_CHARS: usize = 500;
 
-/// The text of the file.
+/// The text of the file: tables by the names of their columns. `-1` stands where there is nothing.
 #[derive(Deserialize)]
 struct CensusText {
     version: u32,
     complete: bool,
     texts: Vec<String>,
-    shapes: Vec<Box<[i64]>>,
-    owners: Vec<OwnerText>,
-    #[serde(default)]
-    holders: Vec<HolderText>,
+    shapes: Vec<Vec<i64>>,
+    owners: Columns,
+    holders: Columns,
     tensors: Columns,
 }
 
-#[derive(Deserialize)]
-struct OwnerText {
-    kind: String,
-    class: i64,
-    number: u32,
+/// Columns of the same length.
+type Columns = BTreeMap<String, Vec<i64>>;
+
+/// Some columns of a table, and how many rows they have; `None` where one is missing, or they differ in length.
+fn columns<'t>(table: &'t Columns, names: &[&str]) -> Option<(Vec<&'t [i64]>, usize)> {
+    let found: Option<Vec<&[i64]>> = names.iter().map(|name| table.get(*name).map(Vec::as_slice)).collect();
+    let found = found?;
+    let rows = found.first()?.len();
+    found.iter().all(|column| column.len() == rows).then_some((found, rows))
 }
 
-#[derive(Deserialize)]
-struct HolderText {
-    variable: i64,
-    example: i64,
-    function: i64,
-    file: i64,
-    line: u32,
-}
-
-/// A place in a list; one that there is not for what cannot be one.
-fn place(at: i64) -> CensusIx {
-    CensusIx(u32::try_from(at).unwrap_or(u32::MAX))
-}
-
-/// Columns of the same length. `-1` stands where there is nothing.
-#[derive(Deserialize)]
-struct Columns {
-    device: Vec<i64>,
-    address: Vec<u64>,
-    bytes: Vec<u64>,
-    dtype: Vec<i64>,
-    shape: Vec<i64>,
-    requires_grad: Vec<i64>,
-    grad_fn: Vec<i64>,
-    role: Vec<i64>,
-    name: Vec<i64>,
-    owner: Vec<i64>,
-    key: Vec<i64>,
-    whole: Vec<i64>,
-    holder: Vec<i64>,
+/// A place in a list, where a number is one.
+fn index(at: i64) -> Option<CensusIx> {
+    u32::try_from(at).ok().map(CensusIx)
 }
 
 impl Builder {
     /// The census in the recorder's own dict; a note where it cannot be read.
     pub(super) fn census(&mut self, recorder: Value) -> Census {
-        match self.census_text(recorder).map(|text| read(&text)) {
-            None => Census::default(),
-            Some(Ok(census)) => census,
-            Some(Err(what)) => {
-                self.notes.skipped(what, 1);
-                Census::default()
-            }
-        }
+        let Some(text) = self.census_text(recorder) else { return Census::default() };
+        read(&text).unwrap_or_else(|| {
+            self.notes.skipped("names of tensors that cannot be read", 1);
+            Census::default()
+        })
     }
 
     fn census_text(&self, recorder: Value) -> Option<Vec<u8>> {
@@ -96,77 +70,83 @@ impl Builder {
     }
 }
 
-fn read(text: &[u8]) -> Result<Census, &'static str> {
-    if MAX_BYTES < text.len() {
-        return Err("names of tensors, which are more than 32 MiB");
-    }
-    let Ok(found) = serde_json::from_slice::<CensusText>(text) else {
-        return Err("names of tensors, which cannot be read");
-    };
+fn read(text: &[u8]) -> Option<Census> {
+    let found = (text.len() <= MAX_BYTES).then(|| serde_json::from_slice::<CensusText>(text).ok())??;
     if found.version != VERSION {
-        return Err("names of tensors of another version of the recorder");
+        return None;
     }
-    let roles: Vec<Option<TensorRole>> = found.texts.iter().map(|text| TensorRole::from_key(text)).collect();
-    let tensors = found.tensors.rows(&roles).ok_or("names of tensors, whose columns do not fit together")?;
-    let text = |text: String| text.chars().take(MAX_TEXT_CHARS).collect::<String>().into();
-    let owner = |owner: OwnerText| CensusOwner {
-        is_optimizer: owner.kind == "optimizer",
-        class: place(owner.class),
-        number: owner.number,
-    };
-    let texts = found.texts.into_iter().map(text).collect();
-    let owners = found.owners.into_iter().map(owner).collect();
-    let holders = found.holders.into_iter().map(|holder| TensorHolder {
-        variable: place(holder.variable),
-        example: place(holder.example),
-        function: place(holder.function),
-        file: place(holder.file),
-        line: holder.line,
-    });
-    Ok(Census::new(found.complete, tensors, texts, found.shapes, owners, holders.collect()))
+    let (tensors, owners, holders) = (tensors(&found)?, owners(&found)?, holders(&found)?);
+    let CensusText { complete, mut texts, shapes, .. } = found;
+    for text in &mut texts {
+        if let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) {
+            text.truncate(end);
+        }
+    }
+    Some(Census::new(complete, tensors, texts, shapes, owners, holders))
 }
 
-impl Columns {
-    /// The rows; `None` where the columns differ in length, or hold what they cannot.
-    fn rows(&self, roles: &[Option<TensorRole>]) -> Option<Vec<NamedTensor>> {
-        let rows = self.address.len();
-        let columns = [
-            &self.device,
-            &self.dtype,
-            &self.shape,
-            &self.requires_grad,
-            &self.grad_fn,
-            &self.role,
-            &self.name,
-            &self.owner,
-            &self.key,
-            &self.whole,
-            &self.holder,
-        ];
-        if self.bytes.len() != rows || columns.iter().any(|column| column.len() != rows) {
-            return None;
-        }
-        let index = |column: &[i64], at: usize| u32::try_from(column[at]).ok().map(CensusIx);
-        let row = |at: usize| {
-            let role = usize::try_from(self.role[at]).ok();
-            Some(NamedTensor {
-                device: DeviceId(self.device[at]),
-                addr: self.address[at],
-                bytes: Bytes::of_size(self.bytes[at]),
-                dtype: index(&self.dtype, at)?,
-                shape: index(&self.shape, at)?,
-                requires_grad: self.requires_grad[at] == 1,
-                grad_fn: index(&self.grad_fn, at),
-                role: role.and_then(|role| roles.get(role).copied().flatten()),
-                name: index(&self.name, at),
-                owner: index(&self.owner, at),
-                key: index(&self.key, at),
-                whole: index(&self.whole, at),
-                holder: index(&self.holder, at),
-            })
-        };
-        (0..rows).map(row).collect()
-    }
+fn tensors(found: &CensusText) -> Option<Vec<NamedTensor>> {
+    let roles: Vec<Option<TensorRole>> = found.texts.iter().map(|text| TensorRole::from_key(text)).collect();
+    let role = |at: i64| roles.get(usize::try_from(at).ok()?).copied().flatten();
+    let names = [
+        "device",
+        "address",
+        "bytes",
+        "dtype",
+        "shape",
+        "requires_grad",
+        "grad_fn",
+        "role",
+        "name",
+        "owner",
+        "key",
+        "whole",
+        "holder",
+    ];
+    let (of, count) = columns(&found.tensors, &names)?;
+    let tensor = |at: usize| {
+        Some(NamedTensor {
+            device: DeviceId(of[0][at]),
+            addr: u64::try_from(of[1][at]).ok()?,
+            bytes: Bytes::of_size(u64::try_from(of[2][at]).ok()?),
+            dtype: index(of[3][at])?,
+            shape: index(of[4][at])?,
+            requires_grad: of[5][at] == 1,
+            grad_fn: index(of[6][at]),
+            role: role(of[7][at]),
+            name: index(of[8][at]),
+            owner: index(of[9][at]),
+            key: index(of[10][at]),
+            whole: index(of[11][at]),
+            holder: index(of[12][at]),
+        })
+    };
+    (0..count).map(tensor).collect()
+}
+
+fn owners(found: &CensusText) -> Option<Vec<CensusOwner>> {
+    let (of, count) = columns(&found.owners, &["kind", "class", "number"])?;
+    let owner = |at: usize| {
+        let kind = found.texts.get(usize::try_from(of[0][at]).ok()?)?;
+        let number = u32::try_from(of[2][at]).ok()?;
+        Some(CensusOwner { is_optimizer: kind == "optimizer", class: index(of[1][at])?, number })
+    };
+    (0..count).map(owner).collect()
+}
+
+fn holders(found: &CensusText) -> Option<Vec<TensorHolder>> {
+    let names = ["variable", "example", "function", "file", "line"];
+    let (of, count) = columns(&found.holders, &names)?;
+    let holder = |at: usize| {
+        Some(TensorHolder {
+            variable: index(of[0][at])?,
+            example: index(of[1][at])?,
+            function: index(of[2][at])?,
+            file: index(of[3][at])?,
+            line: u32::try_from(of[4][at]).ok()?,
+        })
+    };
+    (0..count).map(holder).collect()
 }
 
 #[cfg(test)]
@@ -175,9 +155,9 @@ mod tests {
 
     fn text(rows: &str) -> String {
         format!(
-            r#"{{"version": 1, "complete": true, "taken_us": 5, "texts": ["float32", "parameter", "a.weight", "GPT"],
-            "shapes": [[4, 2]], "owners": [{{"kind": "module", "class": 3, "number": 0}}],
-            "holders": [{{"variable": 2, "example": 2, "function": 3, "file": 3, "line": 7}}], "tensors": {rows}}}"#
+            r#"{{"version": 1, "complete": true, "taken_us": 5, "texts": ["float32", "parameter", "a.weight", "GPT", "module"],
+            "shapes": [[4, 2]], "owners": {{"kind": [4], "class": [3], "number": [0]}},
+            "holders": {{"variable": [2], "example": [2], "function": [3], "file": [3], "line": [7]}}, "tensors": {rows}}}"#
         )
     }
 
@@ -206,15 +186,21 @@ mod tests {
         for (from, to) in [
             ("\"dtype\": [0]", "\"dtype\": [9]"),
             ("\"owner\": [0]", "\"owner\": [7]"),
-            ("\"name\": [2]", "\"name\": [4]"),
+            ("\"name\": [2]", "\"name\": [5]"),
             ("\"holder\": [0]", "\"holder\": [1]"),
         ] {
             let census = read(text(&ONE.replace(from, to)).as_bytes()).expect("it is one");
             assert!(census.tensors().is_empty(), "{to}");
         }
-        for rows in ["{}", "[]", &ONE.replace("[512]", "[512, 1]"), &ONE.replace("[512]", "[-1]")] {
-            assert!(read(text(rows).as_bytes()).is_err(), "{rows}");
+        for rows in [
+            "{}",
+            "[]",
+            &ONE.replace("[512]", "[512, 1]"),
+            &ONE.replace("[512]", "[-1]"),
+            &ONE.replace("[32]", "[-32]"),
+        ] {
+            assert!(read(text(rows).as_bytes()).is_none(), "{rows}");
         }
-        assert!(read(b"[[[").is_err() && read(&vec![b' '; MAX_BYTES + 1]).is_err());
+        assert!(read(b"[[[").is_none() && read(&vec![b' '; MAX_BYTES + 1]).is_none());
     }
 }

@@ -80,8 +80,8 @@ def look(*_):
     text, columns = [*found["texts"], None], found["tensors"]
     said, saved = {}, collections.Counter()
     for at, holder in enumerate(columns["holder"]):
-        who = found["holders"][holder] if holder >= 0 else None
-        name = [text[who["variable"]], text[who["function"]]] if who else None
+        who = [text[found["holders"][key][holder]] for key in ("variable", "function")]
+        name = who if holder >= 0 else None
         if text[columns["role"][at]] == "saved":
             saved[json.dumps(name)] += 1
         else:

@@ -66,7 +66,7 @@ def main():
     said = {}
     for at, role in enumerate(columns["role"]):
         if role >= 0:
-            owner = text[found["owners"][columns["owner"][at]]["class"]]
+            owner = text[found["owners"]["class"][columns["owner"][at]]]
             said[columns["address"][at]] = [text[role], text[columns["name"][at]], owner]
     expected = truth(model, average, optimizer)
     print(
