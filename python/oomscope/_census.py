@@ -21,6 +21,9 @@ from ._names import Names, Role
 # What a program that just failed is kept waiting for, at most.
 MAX_S = 1.0
 
+# The longest text that is read.
+MAX_BYTES = 32 << 20
+
 # Objects between two looks at the clock.
 STRIDE = 4096
 
@@ -45,7 +48,10 @@ def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0) -> str:
             is_complete = False
     taken_us = round((time.monotonic() - start_s) * 1e6)
     found = {"version": 1, "complete": is_complete, "taken_us": taken_us, **columns.as_dict()}
-    return json.dumps(found, separators=(",", ":"))
+    text = json.dumps(found, separators=(",", ":"))
+    if MAX_BYTES < len(text):
+        raise ValueError(f"they take more than {MAX_BYTES >> 20} MiB")
+    return text
 
 
 def _take(torch: Any, columns: Columns, end_s: float) -> tuple[list[Any], _Kinds]:

@@ -20,6 +20,13 @@ _LIBRARIES = tuple(
 _HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
+# Functions with these names may keep or use the dictionary of their variables.
+_ASK_FOR_THEIR_OWN = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe"}
+
+# References to that dictionary where nobody else has it: of the frame, of this function, and of the question.
+OWN_REFERENCES = 3
+
+
 @dataclass(frozen=True)
 class Place:
     """A function that is running, or a module."""
@@ -67,10 +74,18 @@ def other_roots() -> Iterator[Root]:
 
 
 def variables_of(frame: types.FrameType) -> dict[str, Any]:
-    """The variables of a frame. Before Python 3.13, the frame would keep what it gives, and so the values: that is undone."""
+    """The variables of a frame.
+
+    Before Python 3.13, all that ask a function's frame share one dictionary, which the frame keeps, and so the values. So it is
+    emptied, unless somebody else has it, and functions that may have it themselves are not asked.
+    """
+    if sys.version_info >= (3, 13) or not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        return dict(frame.f_locals)
+    if not _ASK_FOR_THEIR_OWN.isdisjoint(frame.f_code.co_names):
+        return {}
     found = frame.f_locals
     copied = dict(found)
-    if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+    if sys.getrefcount(found) <= OWN_REFERENCES:
         found.clear()
     return copied
 

@@ -7,13 +7,16 @@ import json
 import pickle
 import sys
 import time
+import types
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import oomscope
 import pytest
 from fake_torch import FakeModule, FakeOptimizer, FakeTensor, FakeTorch
+from oomscope import _census
 from oomscope._census import census
 from oomscope._roots import variables_of
 
@@ -169,50 +172,93 @@ def test_snapshots_that_were_written_by_hand_get_names(torch: FakeTorch, tmp_pat
     del model
 
 
-def test_who_holds_a_tensor_is_the_nearest_variable_of_the_program(torch: FakeTorch) -> None:
+def caller() -> types.FrameType:
+    """The frame of whoever calls."""
+    return sys._getframe(1)
+
+
+# What asserts have pytest ask for their variables, so that such functions are not looked at: what is looked at has none.
+
+
+def hold_some(torch: FakeTorch) -> dict[str, Any]:
     class Bank:
         def __init__(self) -> None:
             self.items = [FakeTensor(512), FakeTensor(1024)]
 
-    # A function of this file is a function of the program.
     bank, here = Bank(), FakeTensor(1536)
-    found = json.loads(census(torch, 60.0, holders_s=60.0))
+    found: dict[str, Any] = json.loads(census(torch, 60.0, holders_s=60.0))
+    del bank, here
+    return found
+
+
+def test_who_holds_a_tensor_is_the_nearest_variable_of_the_program(torch: FakeTorch) -> None:
+    # A function of this file is a function of the program.
+    found = hold_some(torch)
     texts, holders = found["texts"], found["holders"]
     said = {}
     for address, holder in zip(found["tensors"]["address"], found["tensors"]["holder"]):
         said[address] = texts[holders["variable"][holder]]
     assert said == {512: "bank.items", 1024: "bank.items", 1536: "here"}
-    assert {texts[function] for function in holders["function"]} == {
-        "test_who_holds_a_tensor_is_the_nearest_variable_of_the_program"
-    }
+    assert {texts[function] for function in holders["function"]} == {"hold_some"}
     assert found["holders_complete"]
-    del bank, here
 
 
 def test_frames_keep_nothing_that_was_asked_of_them() -> None:
-    def inner() -> weakref.ref[FakeTensor]:
-        tensor = FakeTensor(512)
-        variables_of(sys._getframe())
-        gone = weakref.ref(tensor)
-        del tensor
-        return gone
-
-    assert inner()() is None
-
-    def goes_on() -> object:
+    def still_runs() -> tuple[dict[str, Any], FakeTensor | None]:
         tensor = FakeTensor(512)
         gone = weakref.ref(tensor)
-        assert "tensor" in variables_of(sys._getframe())
+        seen = dict.fromkeys(variables_of(caller()))
         del tensor
-        return gone()
+        return seen, gone()
 
-    assert goes_on() is None
+    seen, left = still_runs()
+    assert "tensor" in seen and left is None
+
+
+def hold_many(torch: FakeTorch) -> tuple[int, dict[str, Any]]:
+    many = [FakeTensor(512 * at) for at in range(1, 20_001)]
+    return len(many), json.loads(census(torch, 60.0, holders_s=60.0))
 
 
 def test_a_long_list_takes_no_time_that_grows_with_its_square(torch: FakeTorch) -> None:
-    many = [FakeTensor(512 * at) for at in range(1, 20_001)]
     start_s = time.monotonic()
-    found = json.loads(census(torch, 60.0, holders_s=60.0))
+    count, found = hold_many(torch)
     assert time.monotonic() - start_s < 10.0
     assert set(found["tensors"]["holder"]) == {0} and found["holders_complete"]
-    assert len(found["tensors"]["holder"]) == len(many)
+    assert len(found["tensors"]["holder"]) == count
+
+
+def test_what_a_program_keeps_of_its_variables_stays_as_it_is() -> None:
+    def train(rate: float = 0.1) -> dict[str, object]:
+        options = locals()
+        model = FakeTensor(512)
+        variables_of(caller())
+        del model
+        return options
+
+    def evaluates() -> object:
+        exec("made = 5")  # noqa: S102 - what programs do
+        variables_of(caller())
+        return eval("made")
+
+    def is_looked_at(look: Callable[[], types.FrameType]) -> dict[str, object]:
+        # As a debugger does.
+        seen = look().f_locals
+        value = 5
+        variables_of(look())
+        return {"kept": dict(seen), "value": value}
+
+    assert train() == {"rate": 0.1}
+    if sys.version_info < (3, 13):
+        assert evaluates() == 5
+    assert "look" in is_looked_at(caller)["kept"]  # type: ignore[operator]
+
+
+def test_a_census_that_would_make_the_file_unreadable_is_left_out(
+    torch: FakeTorch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = FakeTensor(512)
+    monkeypatch.setattr(_census, "MAX_BYTES", 100)
+    with pytest.raises(ValueError, match="more than"):
+        census(torch)
+    del kept
