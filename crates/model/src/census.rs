@@ -112,8 +112,6 @@ pub struct NamedTensor {
 /// The tensors of a program, by device and address.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Census {
-    /// Whether all tensors are in it: it stops when its time is up.
-    pub is_complete: bool,
     tensors: Vec<NamedTensor>,
     texts: Vec<String>,
     shapes: Vec<Vec<i64>>,
@@ -124,7 +122,6 @@ pub struct Census {
 impl Census {
     /// Of tensors whose places are all within the texts, shapes, owners and holders; others are left out.
     pub fn new(
-        is_complete: bool,
         mut tensors: Vec<NamedTensor>,
         texts: Vec<String>,
         shapes: Vec<Vec<i64>>,
@@ -148,7 +145,7 @@ impl Census {
         });
         // Of those of one storage, named ones come first.
         tensors.sort_unstable_by_key(|tensor| (tensor.device, tensor.addr, tensor.role.is_none()));
-        Self { is_complete, tensors, texts, shapes, owners, holders }
+        Self { tensors, texts, shapes, owners, holders }
     }
 
     /// All tensors, by device and address; those with a role first.

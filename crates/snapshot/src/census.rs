@@ -23,7 +23,6 @@ const MAX_TEXT_CHARS: usize = 500;
 #[derive(Deserialize)]
 struct CensusText {
     version: u32,
-    complete: bool,
     texts: Vec<String>,
     shapes: Vec<Vec<i64>>,
     owners: Columns,
@@ -76,13 +75,13 @@ fn read(text: &[u8]) -> Option<Census> {
         return None;
     }
     let (tensors, owners, holders) = (tensors(&found)?, owners(&found)?, holders(&found)?);
-    let CensusText { complete, mut texts, shapes, .. } = found;
+    let CensusText { mut texts, shapes, .. } = found;
     for text in &mut texts {
         if let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) {
             text.truncate(end);
         }
     }
-    Some(Census::new(complete, tensors, texts, shapes, owners, holders))
+    Some(Census::new(tensors, texts, shapes, owners, holders))
 }
 
 fn tensors(found: &CensusText) -> Option<Vec<NamedTensor>> {
