@@ -21,7 +21,7 @@ pub(crate) fn body(bytes: &[u8]) {
     questions::ask(&snapshot);
     for recording in Recording::all(&snapshot) {
         let attribution = Attribution::of(&recording, &UserRules::default());
-        let request = DiagnosisRequest { at: None, device_memory: None, message: None };
+        let request = DiagnosisRequest::default();
         let diagnosis = diagnose(&recording, &attribution, request).expect("there is a peak");
         assert!(diagnosis.verdict().is_some());
         for id in recording.ids() {

@@ -23,7 +23,7 @@ pub(crate) fn body(bytes: &[u8]) {
     let snapshot = made_up::snapshot(choices);
     for recording in Recording::all(&snapshot) {
         let attribution = Arc::new(Attribution::of(&recording, &UserRules::default()));
-        let request = DiagnosisRequest { at: None, device_memory, message };
+        let request = DiagnosisRequest { device_memory, message, ..DiagnosisRequest::default() };
         let diagnosis = diagnose(&recording, &attribution, request).expect("there is a peak");
         assert!(diagnosis.verdict().is_some());
         let remedies = predict_all(&recording, &attribution, device_memory);

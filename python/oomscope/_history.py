@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
+import signal
+from collections.abc import Iterator
 from typing import Any
 
 from ._options import Options
@@ -58,13 +61,28 @@ class History:
 
     def snapshot(self) -> dict[str, Any]:
         """What torch's own dump writes."""
-        snapshot: dict[str, Any] = self._torch.cuda.memory._snapshot()
+        with _children_spared():
+            snapshot: dict[str, Any] = self._torch.cuda.memory._snapshot()
         return snapshot
 
     def _hand_over(self) -> None:
         """The history is the program's own from now on, with settings that are not known."""
         self.is_ours = False
         self.settings = {}
+
+
+@contextlib.contextmanager
+def _children_spared() -> Iterator[None]:
+    """torch asks programs that it starts for names of C++ frames, and fails ever after when one is gone. A launcher sends SIGTERM to
+    them, too; processes that are started while it is blocked do not hear it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Watch:

@@ -32,6 +32,7 @@ class Options:
     max_bytes: int = MAX_BYTES
     verdict: bool = True
     census: bool = True
+    ranks: bool = True
 
 
 def read_signal(name: str | int | None) -> int | None:

@@ -39,6 +39,7 @@ def record(
     max_bytes: int | str = MAX_BYTES,
     verdict: bool = True,
     census: bool = True,
+    ranks: bool = True,
 ) -> Recording:
     """Records memory snapshots into a directory, from the first use of a device until `stop` or the end of the process.
 
@@ -48,7 +49,8 @@ def record(
 
     `max_entries`, `stacks` ("all" or "python") and `context` are those of `torch.cuda.memory._record_memory_history`. Of the
     files of this run, at most `max_files` and `max_bytes` stay. `verdict` prints what `oomscope report` says at the end.
-    `census` writes with each snapshot which tensors there are, and the names of parameters, gradients and states.
+    `census` writes with each snapshot which tensors there are, and the names of parameters, gradients and states. `ranks` writes
+    one, too, when another rank of the job fails, or its launcher ends this one.
 
     While a recording is under way, another one joins it, and its options count.
     """
@@ -67,6 +69,7 @@ def record(
             max_bytes=read_bytes("max_bytes", max_bytes, MAX_BYTES) or MAX_BYTES,
             verdict=verdict,
             census=census,
+            ranks=ranks,
         )
     )
 

@@ -55,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
     add("--max-bytes", default=most, metavar="SIZE", help="bytes that stay (default: %(default)s)")
     add("--no-verdict", action="store_true", help="do not print what oomscope report says at the end")
     add("--no-census", action="store_true", help="do not write the names of tensors")
+    add("--no-ranks", action="store_true", help="do not write one when another rank of the job fails")
     add("-m", dest="is_module", action="store_true", help="the program is a module, as in python -m")
     add("program", nargs=argparse.REMAINDER, metavar="PROGRAM ARGS", help="the program and its arguments")
     return parser
@@ -96,6 +97,7 @@ def _record(asked: argparse.Namespace) -> Recording:
         max_bytes=asked.max_bytes,
         verdict=not asked.no_verdict,
         census=not asked.no_census,
+        ranks=not asked.no_ranks,
     )
 
 

@@ -20,7 +20,8 @@ from ._messages import harmless, say
 from ._observer import forget, listen
 from ._optimizer_clock import OptimizerClock
 from ._options import Options
-from ._rank import find_rank
+from ._peers import Peers
+from ._rank import find_peers, find_rank
 from ._signals import SignalTrigger
 from ._triggers import Triggers
 from ._verdict import print_verdict
@@ -76,8 +77,17 @@ class Session:
             self.history.start()
         self._listen()
         _at_exit(self.end)
+        self._meet_peers()
         if self._said is not None:
             self.marks.begin_step(self._said)
+
+    def _meet_peers(self) -> None:
+        """Listens to the other ranks, once it is known that there are some."""
+        if self.triggers.peers is None and self._options.ranks:
+            with harmless("meeting the other ranks"):
+                peers = find_peers()
+                if peers is not None:
+                    self.triggers.peers = Peers(self.writer.store.directory, *peers, self._on_peer)
 
     def _listen(self) -> None:
         """Asks to be told of what may be an occasion to write."""
@@ -102,12 +112,22 @@ class Session:
             self.marks.end_step()
             with harmless("writing the last snapshot"):
                 self.triggers.on_end(self.step)
+            self._part_from_peers()
         self._let_go()
         atexit.unregister(self.end)
         if was_active:
             with harmless("stopping the recording"):
                 self.history.stop()
             self._conclude()
+
+    def _part_from_peers(self) -> None:
+        peers = self.triggers.peers
+        if peers is not None:
+            with harmless("parting from the other ranks"):
+                # Set for an exception that nobody caught, before Python's exit handlers run.
+                if getattr(sys, "last_type", None) is not None:
+                    peers.tell_if_first()
+                peers.end()
 
     def _let_go(self) -> None:
         with harmless("counting steps"):
@@ -158,6 +178,7 @@ class Session:
 
     def _count(self) -> None:
         self._counted += 1
+        self._meet_peers()
         if self.is_active and self._said is None:
             with harmless("writing a snapshot after a step"):
                 self.triggers.on_step(self._counted)
@@ -165,6 +186,14 @@ class Session:
     def _on_oom(self, device: int, requested: int, total: int, free: int) -> None:
         if self.is_active:
             self.triggers.on_oom(self.step, device, requested, total, free)
+
+    def _on_peer(self, rank: int | None) -> None:
+        if self.is_active:
+            self.triggers.on_peer(self.step, rank)
+        else:
+            # The last file is whole before the process ends.
+            with self.writer.lock:
+                pass
 
     def _on_signal(self) -> None:
         if self.is_active:

@@ -8,7 +8,11 @@ from typing import Any
 
 from ._facts import Facts
 from ._options import Options
+from ._peers import Peers
 from ._writer import Writer
+
+# A file that is so new says what one written now would say, but for the occasion.
+RECENT_S = 10.0
 
 
 class Triggers:
@@ -16,6 +20,7 @@ class Triggers:
 
     def __init__(self, torch: Any, options: Options, writer: Writer) -> None:
         self.last_oom: Path | None = None
+        self.peers: Peers | None = None
         self._torch = torch
         self._options = options
         self._writer = writer
@@ -32,6 +37,8 @@ class Triggers:
             self._ooms += 1
             self._is_oom_missing = True
             if self._ooms == 1 or self._writer.pace.has_time():
+                if self.peers is not None:
+                    self.peers.tell()
                 asked = {
                     "device_index": device,
                     "requested_bytes": requested,
@@ -50,6 +57,16 @@ class Triggers:
             self._writer.store.remove(before)
         self._first_oom = self._first_oom or path
 
+    def on_peer(self, step: int | None, rank: int | None) -> None:
+        """Another rank has failed, or the launcher ends this one: a file to compare, unless there is one as new."""
+        with self._writer.lock:
+            if self._writer.written_since_s() < RECENT_S:
+                return
+            if rank is None:
+                self._writer.write("terminated", step)
+            else:
+                self._writer.write("other-rank", step, more={"failed_rank": rank})
+
     def on_step(self, step: int) -> None:
         """The end of a step; `step` is how many there were."""
         if step == self._options.after_steps:
@@ -59,10 +76,11 @@ class Triggers:
 
     def on_end(self, step: int | None) -> None:
         """The end of the recording: a file where there would be none, or where the last failed request has none."""
-        if self._is_oom_missing:
-            self.last_oom = self._writer.write("after-oom", step) or self.last_oom
-        elif self._options.at_end or (self._options.at_end is None and not self._writer.store.files):
-            self._writer.write("end", step)
+        with self._writer.lock:
+            if self._is_oom_missing:
+                self.last_oom = self._writer.write("after-oom", step) or self.last_oom
+            elif self._options.at_end or (self._options.at_end is None and not self._writer.store.files):
+                self._writer.write("end", step)
 
     def _on_peak(self, step: int) -> None:
         """Several new peaks in a row are one, written when there is time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import pickle
 import threading
 import time
@@ -41,15 +42,20 @@ class Writer:
         self._marks = marks
         self._has_census = options.census
         self._started = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-        # A signal or an exit may come while this thread writes.
-        self._lock = threading.RLock()
+        # Held while a file is written, or none must be. A signal or an exit may come while this thread writes.
+        self.lock = threading.RLock()
         self._is_writing = False
+        self._written_s = -math.inf
+
+    def written_since_s(self) -> float:
+        """The seconds since a file was written."""
+        return time.monotonic() - self._written_s
 
     def write(
         self, reason: str, step: int | None, is_kept: bool = False, more: Facts | None = None
     ) -> Path | None:
         """Writes a snapshot, after the one that another thread writes; `None` while this thread writes one itself."""
-        with self._lock:
+        with self.lock:
             if self._is_writing:
                 return None
             self._is_writing = True
@@ -65,16 +71,18 @@ class Writer:
         with _without_collector():
             # Before the snapshot, which is millions of objects more.
             taken = self._census(reason)
+            taken_us = time.time_ns() // 1000
             snapshot = self._history.snapshot()
             self._marks.complete(snapshot)
             facts = facts_of(self._torch, self._history.settings, rank, world)
-            facts.update({"reason": reason, "step": step}, **taken, **(more or {}))
+            facts.update({"reason": reason, "step": step, "taken_us": taken_us}, **taken, **(more or {}))
             snapshot["oomscope"] = facts
             path = self.store.write(
                 _name(self._started, rank, step, reason),
                 lambda file: pickle.dump(snapshot, file, protocol=PICKLE_PROTOCOL),
                 is_kept,
             )
+        self._written_s = time.monotonic()
         say(f"wrote {path} ({show_size(path.stat().st_size)})")
         return path
 

@@ -57,9 +57,9 @@ class Rig:
         program = str(PYTHON / "tests" / "programs" / "gpt.py")
         return self.run("-m", "oomscope", "run", "--no-verdict", "--dir", "out", program, *arguments)
 
-    def files(self) -> dict[str, dict[str, Any]]:
+    def files(self, pattern: str = "*") -> dict[str, dict[str, Any]]:
         """The snapshots by their names without the time."""
-        paths = sorted((self.directory / "out").iterdir())
+        paths = sorted((self.directory / "out").glob(pattern))
         return {path.name.partition("_")[2]: pickle.loads(path.read_bytes()) for path in paths}
 
 
@@ -231,3 +231,22 @@ def test_names_are_read_from_what_was_written(rig: Rig) -> None:
     assert (weight["category"], weight["rule"], weight["size"]) == ("optimizer_state", "named", 4 * 768 * 256)
     roles = Counter(tensor["role"] for block in blocks for tensor in block["named"])
     assert roles["parameter"] == 19 and roles["optimizer_state"] == 38
+
+
+RANKS = str(PYTHON / "tests" / "programs" / "ranks.py")
+
+
+@pytest.mark.parametrize("fails", ["oom", "raise"])
+def test_each_rank_leaves_a_file_when_one_fails(fails: str, rig: Rig) -> None:
+    count = 4
+    launch = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count))
+    run = ("-m", "oomscope", "run", "--no-verdict", "--dir", "out", RANKS, fails)
+    done = rig.run(*launch, *run)
+    assert done.returncode == 1, done.stderr
+    files = rig.files("*.pickle")
+    own = "oom" if fails == "oom" else "end"
+    assert {(about["rank"], about["reason"]) for about in (file["oomscope"] for file in files.values())} >= {
+        (1, own)
+    }
+    assert {file["oomscope"]["rank"] for file in files.values()} == set(range(count)), done.stderr
+    assert len(files) == count

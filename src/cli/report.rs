@@ -9,6 +9,7 @@ use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
 use super::stderr;
 use clap::Args;
 use oomscope_analysis::{At, Attribution, UserRules, module_table};
+use oomscope_diagnosis::ranks::Job;
 use oomscope_diagnosis::{Diagnosis, DiagnosisRequest, OomMessage, diagnose_workload};
 use oomscope_export::{Marked, PageSubject, future_of, report_parts};
 use oomscope_model::{DeviceId, Recording, Timeline};
@@ -155,10 +156,10 @@ pub(super) fn write(
     Ok(out.write_all(&contents(args, recording, about, progress)?)?)
 }
 
-/// The other ranks of the job in sentences, if they are to be looked at.
-fn others(mut paths: Vec<PathBuf>, recording: &Opened<'_>) -> Vec<String> {
+/// The ranks of the job, if they are to be looked at, and the path of the recording among them.
+fn job_of(mut paths: Vec<PathBuf>, recording: &Opened<'_>) -> Option<(Job, PathBuf)> {
     if paths.is_empty() {
-        return Vec::new();
+        return None;
     }
     let is_own = |path: &Path| same_file::is_same_file(path, recording.file).unwrap_or(false);
     let found = paths.iter().find(|path| is_own(path)).cloned();
@@ -166,7 +167,7 @@ fn others(mut paths: Vec<PathBuf>, recording: &Opened<'_>) -> Vec<String> {
     if !paths.contains(&own) {
         paths.push(own.clone());
     }
-    words::among(&ranks::read(&paths, &recording.rules), &own)
+    Some((ranks::read(&paths, &recording.rules), own))
 }
 
 /// What a report is about besides the recording.
@@ -185,7 +186,14 @@ fn contents(
 ) -> Result<Vec<u8>, Failure> {
     let device = &selected.device;
     let attribution = recording.attribution(device);
-    let request = DiagnosisRequest { at: Some(selected.at), device_memory: args.capacity.bytes, message };
+    let (job, own) = job_of(ranks, recording).unzip();
+    let excess = job.as_ref().zip(own.as_ref()).and_then(|(job, own)| job.excess(own, device.device));
+    let request = DiagnosisRequest {
+        at: Some(selected.at),
+        device_memory: args.capacity.bytes,
+        message,
+        ranks: excess.as_ref(),
+    };
     let workload = Workload::of(Run { recording: device, attribution: &attribution });
     let diagnosis =
         diagnose_workload(&workload, request).map_err(|error| no_moment(recording.file, error))?;
@@ -206,7 +214,8 @@ fn contents(
         notes: &notes,
         redacted: args.left_out.redact,
     };
-    let document = Document::new(&input).among_ranks(&others(ranks, recording), args.left_out.redact);
+    let others = job.zip(own).map(|(job, own)| words::among(&job, &own)).unwrap_or_default();
+    let document = Document::new(&input).among_ranks(&others, args.left_out.redact);
     let detail = if args.verbose { TextDetail::Verbose } else { TextDetail::Short };
     let mut out = Vec::new();
     match args.format {

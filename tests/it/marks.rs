@@ -28,7 +28,7 @@ fn what_a_mark_says_is_the_sum_of_its_blocks_and_of_its_steps() {
         let snapshot = Arc::new(load(&Input::File(path.clone()), &Progress::default()).expect("a sample"));
         let Some(recording) = Recording::main(&snapshot) else { continue };
         let attribution = Attribution::of(&recording, &UserRules::default());
-        let request = DiagnosisRequest { at: None, device_memory: None, message: None };
+        let request = DiagnosisRequest::default();
         let found = diagnose(&recording, &attribution, request).expect("the moment exists");
         let (verdict, name) = (found.verdict().expect("a verdict"), stem(&path));
         if WITHOUT_BLOCKS.contains(&verdict.id) {

@@ -20,7 +20,7 @@ fn every_peak_is_that_of_the_allocators_own_counters() {
     let truth = std::fs::read_to_string(sample("ranks/truth.json")).expect("the truth is beside the files");
     let truth: Vec<Value> = serde_json::from_str(&truth).expect("the truth is JSON");
     let found = json(["ranks", &folder(), "--format", "json"]);
-    assert_eq!(found["schema"], 1);
+    assert_eq!(found["schema"], 2);
     let files = found["files"].as_array().expect("an array");
     assert_eq!(files.len(), truth.len());
     for (file, truth) in files.iter().zip(&truth) {
@@ -125,6 +125,10 @@ fn the_report_of_a_failed_rank_says_how_the_others_stood() {
     let failed = sample("ranks/rank3_memory_snapshot.pickle.gz").to_string_lossy().into_owned();
     let text = stdout(["report", "--no-remedies", "--ranks", &folder(), &failed]);
     for part in [
+        "critical · uneven-ranks\n",
+        "the median of 8 ranks (ddp.py:28)\n",
+        "The request lacked 164 MiB, less than this rank has more than rank 4: ddp.py:28 forward",
+        "Give each rank as much",
         "The other ranks\n",
         "Rank 3 is an outlier: 2.22 GiB more at its peak than rank 4, the median",
         "First failure: rank 3, 640 MiB requested at event 1,702",
@@ -195,6 +199,7 @@ fn tables_have_the_figures_of_the_comparison() {
             ("oom_requested_bytes", &device["oom"]["requested"]),
             ("oom_time_us", &device["oom"]["time_us"]),
             ("verdict", &device["verdict"]),
+            ("verdict_title", &device["verdict_title"]),
             ("start_time_us", &device["time_us"][0]),
         ] {
             assert_eq!(&row[column], value, "{column}");

@@ -65,7 +65,7 @@ pub use segments::{
 pub use series::{SeriesColumn, series};
 pub use stacks::by_function;
 pub use stacks::{
-    CallTree, ClassWeight, Cut, Direction, FrameKey, FrameName, FrameNames, Measure, NodeIx, Owner,
+    CallTree, ClassWeight, Cut, Direction, FrameKey, FrameName, FrameNames, Measure, NO_STACK, NodeIx, Owner,
     SiteFrame, SiteRow, SiteTable, StackLabels, StackTotal, StackTotals, Totals, TreeOptions, WeightUnit,
     class_weights, frame_line, is_internal, is_python, owner, site_frame, site_label, site_place,
     stack_lines, stack_totals,

@@ -287,6 +287,8 @@ pub struct Finding {
     pub advice: Vec<Advice>,
     /// Bytes that it is about, by which findings that matter equally are in order. What a change would save, only remedies say.
     pub(super) weight_bytes: Bytes,
+    /// Of a verdict: so many bytes more than the median of the job's ranks would be the verdict instead; `None` where they would not.
+    pub(crate) uneven_from_bytes: Option<Bytes>,
     /// An observation that would confirm it.
     pub confirm: Option<Sentence>,
     /// Limits of what the recording shows about it.
@@ -306,6 +308,7 @@ impl Finding {
             evidence: Evidence::default(),
             advice: Vec::new(),
             weight_bytes: Bytes::ZERO,
+            uneven_from_bytes: None,
             confirm: None,
             limits: Vec::new(),
         }

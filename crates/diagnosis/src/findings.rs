@@ -98,6 +98,7 @@ findings! {
     OtherStream "other-stream" Open &[], VERDICT "free memory had room, but is of another stream";
     SingleRequest "single-request" Open &["sdpa", "chunk-loss", "half-batch"], VERDICT "one request is out of all proportion";
     OutsidePytorch "outside-pytorch" Open &[], VERDICT "something outside of PyTorch's allocator holds the device's memory";
+    UnevenRanks "uneven-ranks" Open &[], VERDICT "the rank has more than the others of its job, and would have had enough without";
     Leak "leak" Open LET_GO, VERDICT "memory stays from iteration to iteration although nothing needs it";
     Nothing "none" Open &[], VERDICT "no request failed at this moment, or the file does not show why one did";
 

@@ -41,6 +41,7 @@ mod inferred;
 mod left_behind;
 mod oom_message;
 mod pinning;
+mod rank_excess;
 mod retained;
 mod sentence;
 mod verdict;
@@ -105,7 +106,7 @@ impl Diagnosis {
 pub fn diagnose(
     recording: &Recording,
     attribution: &Attribution,
-    request: DiagnosisRequest,
+    request: DiagnosisRequest<'_>,
 ) -> Result<Diagnosis, MomentError> {
     diagnose_workload(&Workload::of(Run { recording, attribution }), request)
 }
@@ -116,7 +117,7 @@ pub fn diagnose(
 /// If the requested moment does not exist on the device.
 pub fn diagnose_workload(
     workload: &Workload<'_>,
-    request: DiagnosisRequest,
+    request: DiagnosisRequest<'_>,
 ) -> Result<Diagnosis, MomentError> {
     let Run { recording, attribution } = workload.computation.run;
     let case = Case::new(workload, request)?;

@@ -105,7 +105,7 @@ proptest! {
         let moments = [None, Some(At::Peak), Some(At::End), Some(At::Event(raw.len() as u32 / 2))];
         let attribution = Attribution::of(&recording, &UserRules::default());
         for at in moments {
-            let request = DiagnosisRequest { at, device_memory: Some(Bytes(1 << 30)), message: None };
+            let request = DiagnosisRequest { at, device_memory: Some(Bytes(1 << 30)), ..DiagnosisRequest::default() };
             let Ok(found) = diagnose(&recording, &attribution, request) else {
                 continue;
             };

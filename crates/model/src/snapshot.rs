@@ -141,6 +141,14 @@ impl Snapshot {
         }
     }
 
+    /// A number that oomscope's recorder noted of the whole file under a name.
+    pub fn noted(&self, name: &str) -> Option<i64> {
+        match entry(&self.recorder, name)? {
+            SettingValue::Int(number) => Some(*number),
+            _ => None,
+        }
+    }
+
     /// What oomscope's recorder noted of a device under a name.
     fn noted_bytes(&self, device: DeviceId, name: &str) -> Option<Bytes> {
         let devices = entry(&self.recorder, "devices")?.table()?;

@@ -97,7 +97,7 @@ struct Told {
 }
 
 fn told(args: &RenderArgs, recording: &Recording, attribution: &Attribution) -> Told {
-    let request = DiagnosisRequest { at: None, device_memory: args.capacity.bytes, message: None };
+    let request = DiagnosisRequest { device_memory: args.capacity.bytes, ..DiagnosisRequest::default() };
     let workload = Workload::of(Run { recording, attribution });
     let found = diagnose_workload(&workload, request).ok();
     let Some((found, verdict)) = found.as_ref().and_then(|found| Some((found, found.verdict()?))) else {

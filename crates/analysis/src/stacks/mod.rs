@@ -15,7 +15,7 @@ pub use by_function::by_function;
 pub use call_tree::{CallTree, Cut, Direction, NodeIx, TreeOptions};
 pub use frame_names::{FrameKey, FrameName, FrameNames};
 pub use language::is_python;
-pub use site::{Owner, frame_line, is_internal, owner, site_label, site_place, stack_lines};
+pub use site::{NO_STACK, Owner, frame_line, is_internal, owner, site_label, site_place, stack_lines};
 pub use site_frame::{SiteFrame, site_frame};
 pub use site_table::{SiteRow, SiteTable};
 pub use stack_labels::StackLabels;

@@ -7,7 +7,7 @@ use oomscope_model::{Snapshot, StackId};
 use oomscope_units as units;
 
 /// The text for the absence of a stack.
-pub(crate) const NO_STACK: &str = "no stack recorded";
+pub const NO_STACK: &str = "no stack recorded";
 
 /// A frame in one line: `train.py:55 attention`. Of compiled code, only the function, since its addresses
 /// mean nothing to a reader.

@@ -117,8 +117,8 @@ impl Derived {
     }
 
     /// The request that a report about a moment answers.
-    pub(crate) fn diagnosis_request(&self, report_at: Option<At>) -> DiagnosisRequest {
-        DiagnosisRequest { at: report_at, device_memory: self.given_capacity, message: None }
+    pub(crate) fn diagnosis_request(&self, report_at: Option<At>) -> DiagnosisRequest<'static> {
+        DiagnosisRequest { at: report_at, device_memory: self.given_capacity, ..DiagnosisRequest::default() }
     }
 
     /// The diagnosis, or the reason why there can be none; `None` until either is known.

@@ -28,11 +28,11 @@ struct DiagnoseTask {
 }
 
 impl Task for DiagnoseTask {
-    type Request = DiagnosisRequest;
+    type Request = DiagnosisRequest<'static>;
     /// An error is its text.
     type Response = Result<Arc<DeviceReport>, String>;
 
-    fn run(&self, request: &DiagnosisRequest) -> Self::Response {
+    fn run(&self, request: &DiagnosisRequest<'static>) -> Self::Response {
         let diagnosis = diagnose(&self.recording, &self.attribution.get(), *request);
         let diagnosis = diagnosis.map_err(|error| error.to_string())?;
         let code = CodeSites::new(self.recording.snapshot());
@@ -116,7 +116,7 @@ impl Diagnosing {
     }
 
     /// Make a request and take the response if it is there. Called in every frame.
-    pub(crate) fn update(&mut self, ctx: &egui::Context, mode: WorkMode, request: DiagnosisRequest) {
+    pub(crate) fn update(&mut self, ctx: &egui::Context, mode: WorkMode, request: DiagnosisRequest<'static>) {
         let task = || self.task.clone();
         self.report = self.background.ask(&request, ctx, mode, "diagnosis", task).cloned();
         // The header keeps the verdict on the whole recording while the report is about another moment.

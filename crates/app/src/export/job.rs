@@ -61,7 +61,7 @@ pub(crate) struct ExportJob {
     /// Pixels per point.
     scale: f32,
     /// The request that a report answers.
-    diagnosis_request: DiagnosisRequest,
+    diagnosis_request: DiagnosisRequest<'static>,
     /// The categories that a report and a picture show.
     attribution: AttributionCell,
     /// The notes that a report has.

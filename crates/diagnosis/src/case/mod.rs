@@ -21,6 +21,7 @@ pub(super) use where_free::FreePiece;
 
 use super::finding::{Severity, StackBytes};
 use super::oom_message::OomMessage;
+use super::rank_excess::RankExcess;
 use super::words::Words;
 use oomscope_analysis::segment_state::{Content, SegmentIndex, SegmentState};
 use oomscope_analysis::{
@@ -36,13 +37,15 @@ use std::collections::BTreeSet;
 
 /// The question that a diagnosis answers, besides the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DiagnosisRequest {
+pub struct DiagnosisRequest<'a> {
     /// The moment; without one, the last OOM, else the peak.
     pub at: Option<At>,
     /// Bytes of the device's memory, which no recording states.
     pub device_memory: Option<Bytes>,
     /// PyTorch's own exception, which states it as well.
     pub message: Option<OomMessage>,
+    /// What the device has more than the other ranks of its job, where they are known and it is an outlier.
+    pub ranks: Option<&'a RankExcess>,
 }
 
 /// One device at one moment.
@@ -58,6 +61,8 @@ pub(super) struct Case<'a> {
     pub(super) device_memory: Option<Bytes>,
     /// PyTorch's own exception, if the user gave it.
     pub(super) message: Option<OomMessage>,
+    /// What it has more than the other ranks, if that was asked for.
+    pub(super) ranks: Option<&'a RankExcess>,
     /// Lines of code.
     pub(super) code: CodeSites<'a>,
     /// The live allocations, largest first.
@@ -82,7 +87,10 @@ impl<'a> Case<'a> {
     ///
     /// # Errors
     /// If the moment does not exist.
-    pub(super) fn new(workload: &'a Workload<'a>, request: DiagnosisRequest) -> Result<Self, MomentError> {
+    pub(super) fn new(
+        workload: &'a Workload<'a>,
+        request: DiagnosisRequest<'a>,
+    ) -> Result<Self, MomentError> {
         let Run { recording, attribution } = workload.computation.run;
         let snapshot = recording.snapshot();
         let moment = request.at.unwrap_or_else(|| At::oom_or_peak(recording)).moment(recording)?;
@@ -105,6 +113,7 @@ impl<'a> Case<'a> {
             words: Words::of(snapshot.accelerator()),
             device_memory: request.device_memory.or(stated).or(snapshot.device_memory(recording.device)),
             message: request.message,
+            ranks: request.ranks,
             code: CodeSites::new(snapshot),
             live_bytes: live.iter().map(|a| a.size).sum::<Bytes>(),
             live,

@@ -47,6 +47,8 @@ pub(super) enum Cause {
     Retained,
     /// Tensors get larger in every iteration.
     GrowingTensors,
+    /// The rank has more than the others of its job.
+    UnevenRanks,
     /// Something else holds the device's memory.
     Outside(Outside),
     /// The file does not show it.
@@ -70,6 +72,7 @@ impl Cause {
             Self::Fragmentation(_) => FindingId::Fragmentation,
             Self::SingleRequest => FindingId::SingleRequest,
             Self::FailedAttempts | Self::Retained | Self::GrowingTensors => FindingId::Leak,
+            Self::UnevenRanks => FindingId::UnevenRanks,
             Self::Outside(_) => FindingId::OutsidePytorch,
             Self::FreePiece(FreePiece::Unused { .. }) | Self::Unknown => FindingId::Nothing,
         }

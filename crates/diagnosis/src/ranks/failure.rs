@@ -42,7 +42,8 @@ pub fn first_failure(job: &Job) -> Option<FirstFailure<'_>> {
 
 /// The reserved bytes of a device at a time.
 fn standing(device: &DeviceSummary, time_us: i64) -> Standing {
-    let is_within = device.time_us.is_some_and(|[first, last]| (first..=last).contains(&time_us));
+    let until_us = |last: i64| device.taken_us.map_or(last, |taken| taken.max(last));
+    let is_within = device.time_us.is_some_and(|[first, last]| (first..=until_us(last)).contains(&time_us));
     let after = device.reserved.partition_point(|&(changed_us, _)| changed_us <= time_us);
     let last = after.checked_sub(1).and_then(|at| device.reserved.get(at));
     match last.filter(|_| is_within) {

@@ -3,7 +3,12 @@
 use super::median::middle;
 use super::names::{names_of, ranks_of};
 use super::summary::DeviceSummary;
+use crate::FindingId;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+
+/// More ranks than any job has: a file that says so is wrong.
+const MAX_WORLD: u32 = 1 << 20;
 
 /// A file of a job.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,10 +39,28 @@ pub struct Job {
 }
 
 impl Job {
-    /// A job of these files. They are ordered by rank, those without one last and by name.
+    /// A job of these files. They are ordered by rank, those without one last and by name. The verdict about a rank that failed because
+    /// it has more than the others is that.
     pub fn new(mut files: Vec<FileSummary>) -> Self {
         files.sort_by(|a, b| (a.rank.is_none(), a.rank, &a.name).cmp(&(b.rank.is_none(), b.rank, &b.name)));
-        Self { files }
+        let mut job = Self { files };
+        for (path, device, title) in job.uneven() {
+            let file = job.files.iter_mut().find(|file| file.path == path);
+            let devices = file.and_then(|file| file.devices.as_mut().ok()).into_iter().flatten();
+            for of in devices.filter(|of| of.device == device) {
+                of.verdict.id = FindingId::UnevenRanks;
+                of.verdict.title.clone_from(&title);
+            }
+        }
+        job
+    }
+
+    /// Ranks that left no file, where those that did say how many there are.
+    pub fn missing(&self) -> Vec<u32> {
+        let worlds = self.rows().into_iter().filter_map(|row| row.device.world_size);
+        let Some(world) = worlds.max().filter(|&world| world <= MAX_WORLD) else { return Vec::new() };
+        let left: BTreeSet<u32> = self.files.iter().filter_map(|file| file.rank).collect();
+        (0..world).filter(|rank| !left.contains(rank)).collect()
     }
 
     /// A job of files by their paths, with the devices of each or the reason why they are not known.

@@ -7,6 +7,7 @@
 //!
 //! This layer knows no text formats, no files and no windows.
 
+mod excess;
 mod failure;
 mod heat;
 mod job;
@@ -18,11 +19,14 @@ mod summary;
 mod tests;
 mod together;
 
+pub use crate::rank_excess::{LineChange, RankExcess};
 pub use failure::{FirstFailure, Standing, first_failure};
 pub use heat::{Heat, HeatAxis, heat};
 pub use job::{FileSummary, Job, JobDevice};
 pub use median::middle;
 pub use names::ranks_of;
-pub use outliers::{LineChange, Outlier, outliers, outlying};
-pub use summary::{DeviceSummary, FailureSummary, IterationPeak, LineBytes, PeakSummary, summarize};
+pub use outliers::{Outlier, outliers, outlying};
+pub use summary::{
+    DeviceSummary, FailureSummary, IterationPeak, LineBytes, PeakSummary, VerdictSummary, summarize,
+};
 pub use together::{Together, together};

@@ -2,6 +2,7 @@
 
 use super::job::{Job, JobDevice};
 use super::median::middle;
+use crate::rank_excess::LineChange;
 use oomscope_model::Bytes;
 use std::collections::BTreeMap;
 
@@ -25,24 +26,6 @@ pub struct Outlier<'a> {
     pub difference_bytes: Bytes,
     /// The lines whose bytes at the peaks differ, the largest difference first. They add up to the difference.
     pub lines: Vec<LineChange>,
-}
-
-/// A line of code at two peaks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineChange {
-    /// The line with its function.
-    pub line: String,
-    /// Its bytes at the peak of the row.
-    pub bytes: Bytes,
-    /// Its bytes at the peak of the median.
-    pub median_bytes: Bytes,
-}
-
-impl LineChange {
-    /// How many bytes more the row has than the median.
-    pub fn difference_bytes(&self) -> Bytes {
-        self.bytes - self.median_bytes
-    }
 }
 
 /// The outliers of a job, the farthest first.

@@ -1,6 +1,6 @@
 //! What a comparison of ranks needs to know of a recording.
 
-use crate::{DiagnosisRequest, Severity, diagnose};
+use crate::{DiagnosisRequest, Finding, FindingId, Severity, diagnose};
 use oomscope_analysis::{
     Attribution, CategoryBytes, Facts, Phases, Position, StackLabels, UserRules, capacity, iteration_table,
     live_at, sites,
@@ -30,10 +30,8 @@ pub struct DeviceSummary {
     pub failure: Option<FailureSummary>,
     /// Bytes that could be reserved on the device, where an OOM says so.
     pub capacity_bytes: Option<Bytes>,
-    /// The title of the verdict.
-    pub verdict: String,
-    /// The severity of the verdict.
-    pub severity: Severity,
+    /// The verdict about it alone.
+    pub verdict: VerdictSummary,
     /// The peaks of the iterations, in order.
     pub iterations: Vec<IterationPeak>,
     /// Most active bytes in equal parts of the recording's events; at least one.
@@ -43,6 +41,10 @@ pub struct DeviceSummary {
     pub reserved: Vec<(i64, Bytes)>,
     /// First and last recorded time, in microseconds since 1970.
     pub time_us: Option<[i64; 2]>,
+    /// When the file was written, where the recorder says so, in microseconds since 1970: nothing changed between the last event and then.
+    pub taken_us: Option<i64>,
+    /// How many ranks the job has, where the recorder says so.
+    pub world_size: Option<u32>,
     /// True if only a part of the file could be read.
     pub is_damaged: bool,
     /// How far its figures can be trusted.
@@ -59,6 +61,19 @@ impl DeviceSummary {
     pub fn peak_reserved(&self) -> TrustedBytes {
         TrustedBytes::new(self.peak_reserved_bytes, self.trust.peak_reserved)
     }
+}
+
+/// The finding that comes first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerdictSummary {
+    /// Its kind.
+    pub id: FindingId,
+    /// What it says; empty where nothing was found.
+    pub title: String,
+    /// Its severity.
+    pub severity: Severity,
+    /// So many bytes more than the median of the ranks are the verdict instead; `None` where they are not.
+    pub uneven_from_bytes: Option<Bytes>,
 }
 
 /// Most active memory.
@@ -119,9 +134,7 @@ pub fn summarize(snapshot: &Arc<Snapshot>, rules: &UserRules) -> Vec<DeviceSumma
 
 fn summary(recording: &Recording, facts: &Facts) -> DeviceSummary {
     let attribution = Attribution::of_device(facts, recording);
-    let request = DiagnosisRequest { at: None, device_memory: None, message: None };
-    let diagnosis = diagnose(recording, &attribution, request).ok();
-    let verdict = diagnosis.as_ref().and_then(|diagnosis| diagnosis.verdict());
+    let diagnosis = diagnose(recording, &attribution, DiagnosisRequest::default()).ok();
     DeviceSummary {
         device: recording.device,
         events: recording.events.len(),
@@ -129,8 +142,7 @@ fn summary(recording: &Recording, facts: &Facts) -> DeviceSummary {
         peak_reserved_bytes: recording.reserved.peak().1,
         failure: failure(recording),
         capacity_bytes: capacity(recording),
-        verdict: verdict.map(|verdict| verdict.title.to_string()).unwrap_or_default(),
-        severity: verdict.map_or(Severity::Info, |verdict| verdict.severity),
+        verdict: verdict(diagnosis.as_ref().and_then(|diagnosis| diagnosis.verdict())),
         iterations: iterations(recording, &attribution.phases),
         slices: slices(recording),
         reserved: reserved(recording),
@@ -138,8 +150,19 @@ fn summary(recording: &Recording, facts: &Facts) -> DeviceSummary {
             .times
             .first_us()
             .map(|first| [first, first.saturating_add(recording.times.span_us())]),
+        taken_us: recording.snapshot().noted("taken_us"),
+        world_size: recording.snapshot().noted("world_size").and_then(|ranks| u32::try_from(ranks).ok()),
         is_damaged: recording.snapshot().damage.is_some(),
         trust: recording.trust,
+    }
+}
+
+fn verdict(found: Option<&Finding>) -> VerdictSummary {
+    VerdictSummary {
+        id: found.map_or(FindingId::Nothing, |verdict| verdict.id),
+        title: found.map(|verdict| verdict.title.to_string()).unwrap_or_default(),
+        severity: found.map_or(Severity::Info, |verdict| verdict.severity),
+        uneven_from_bytes: found.and_then(|verdict| verdict.uneven_from_bytes),
     }
 }
 

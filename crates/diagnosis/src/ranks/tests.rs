@@ -1,7 +1,7 @@
 //! Jobs by hand: outliers, who failed first, and how peaks are aligned.
 
 use super::*;
-use crate::Severity;
+use crate::{FindingId, Severity};
 use oomscope_analysis::{Phase, Position};
 use oomscope_model::{Bytes, DeviceId, Moment, Trust, Why};
 use proptest::prelude::*;
@@ -34,8 +34,14 @@ fn rank(rank: u32, lines: &[(&str, i64)]) -> FileSummary {
         peak_reserved_bytes: active_bytes,
         failure: None,
         capacity_bytes: None,
-        verdict: String::new(),
-        severity: Severity::Info,
+        verdict: VerdictSummary {
+            id: FindingId::Nothing,
+            title: String::new(),
+            severity: Severity::Info,
+            uneven_from_bytes: None,
+        },
+        taken_us: None,
+        world_size: None,
         iterations: Vec::new(),
         slices: vec![active_bytes],
         reserved: vec![(0, Bytes::ZERO), (10, active_bytes)],
@@ -119,6 +125,53 @@ fn the_lines_of_an_outlier_add_up_to_the_difference() {
         found.lines.iter().map(|change| (change.line.as_str(), change.difference_bytes().0)).collect();
     assert_eq!(lines, [("a.py:1 f", 2 * GIB), ("c.py:3 h", GIB), ("b.py:2 g", -GIB / 2)]);
     assert_eq!(lines.iter().map(|line| line.1).sum::<i64>(), found.difference_bytes);
+}
+
+#[test]
+fn a_rank_that_failed_with_more_than_the_others_failed_for_that() {
+    let usual = [("a.py:1 f", GIB), ("no stack recorded", GIB)];
+    let long = [("a.py:1 f", 2 * GIB), ("no stack recorded", 4 * GIB)];
+    let verdicts = |least: Option<i64>| {
+        let long = with(rank(1, &long), |device| device.verdict.uneven_from_bytes = least.map(Bytes));
+        let job = Job::new(vec![rank(0, &usual), long, rank(2, &usual)]);
+        let excess = job.excess(std::path::Path::new("rank1.pickle"), DeviceId(0)).expect("an outlier");
+        let lines: Vec<&str> = excess.lines.iter().map(|line| line.line.as_str()).collect();
+        assert_eq!((excess.bytes, lines), (Bytes(4 * GIB), vec!["a.py:1 f"]));
+        job.rows().iter().map(|row| row.device.verdict.clone()).collect::<Vec<_>>()
+    };
+    let enough = verdicts(Some(4 * GIB));
+    assert_eq!(enough[1].id, FindingId::UnevenRanks);
+    assert_eq!(
+        enough[1].title,
+        "Out of memory: rank 1 has 4.00 GiB more at its peak than rank 2, the median of 3 ranks"
+    );
+    assert_eq!([enough[0].id, enough[2].id], [FindingId::Nothing; 2]);
+    // It lacked more, or failed for something that says more.
+    for least in [Some(4 * GIB + 1), None] {
+        assert_eq!(verdicts(least)[1].id, FindingId::Nothing);
+    }
+}
+
+#[test]
+fn ranks_without_a_file_are_missing_where_others_say_how_many_there_are() {
+    let of = |number| with(rank(number, &[("a.py:1 f", 1)]), |device| device.world_size = Some(5));
+    assert_eq!(Job::new(vec![of(0), of(3)]).missing(), [1, 2, 4]);
+    assert_eq!(Job::new(vec![rank(0, &[]), rank(3, &[])]).missing(), Vec::<u32>::new());
+    let many = with(rank(0, &[]), |device| device.world_size = Some(u32::MAX));
+    assert_eq!(Job::new(vec![many]).missing(), Vec::<u32>::new());
+}
+
+#[test]
+fn a_rank_stands_as_it_did_at_its_last_event_until_its_file_is_written() {
+    let line = [("a.py:1 f", 2 * GIB)];
+    let ended = |taken_us| {
+        with(rank(1, &line), |device| (device.time_us, device.taken_us) = (Some([0, 30]), taken_us))
+    };
+    for (taken_us, is_known) in [(None, false), (Some(39), false), (Some(40), true)] {
+        let job = Job::new(vec![fails(rank(0, &line), Some(40)), ended(taken_us)]);
+        let first = first_failure(&job).expect("one fails");
+        assert_eq!(first.others[0].1 != Standing::Unknown, is_known);
+    }
 }
 
 #[test]

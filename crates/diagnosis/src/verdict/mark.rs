@@ -68,6 +68,10 @@ pub(super) fn mark(
             let requested = figure::bytes(shortage.oom.requested);
             finding.mark = Some(say!("{} asked for at once{}", requested, place).into());
         }
+        Cause::UnevenRanks => {
+            let more = case.ranks.map_or(Bytes::ZERO, |excess| excess.bytes);
+            finding.mark = Some(say!("{} more than the median rank{}", figure::bytes(more), place).into());
+        }
         Cause::FreePiece(_) | Cause::Outside(_) | Cause::Unknown => {}
     }
 }

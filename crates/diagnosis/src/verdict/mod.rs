@@ -15,6 +15,7 @@ mod out_of_memory;
 mod outside;
 mod simulated_expandable;
 mod single_request;
+mod uneven_ranks;
 
 use super::answered::Answered;
 use super::assessment::Assessment;

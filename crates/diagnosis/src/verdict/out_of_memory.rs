@@ -4,7 +4,7 @@ use super::mark::mark;
 use super::named::Named;
 use super::{
     capacity, failed_attempt, failed_request, fragmentation, free_piece, growing_tensors, outside,
-    single_request,
+    single_request, uneven_ranks,
 };
 use crate::answered::Answered;
 use crate::assessment::Assessment;
@@ -12,6 +12,7 @@ use crate::case::{Case, FreePiece, Shortage, add_sites, own_tree};
 use crate::cause::{Cause, Outside, pieces};
 use crate::figure;
 use crate::finding::{Finding, MAX_ALLOCATIONS, MAX_SITES, MAX_STACKS, Role, Severity, Site, StackBytes};
+use crate::rank_excess::RankExcess;
 use crate::retained;
 use crate::sentence::{Sentence, name, say};
 use crate::words::Words;
@@ -24,9 +25,18 @@ pub(super) fn out_of_memory(
     others: &[Finding],
 ) -> (Finding, Vec<Answered>) {
     let case = assessment.case;
+    let is_too_small = matches!(cause, Cause::Capacity | Cause::SingleRequest);
+    let (named, mut asked) =
+        if is_too_small { Named::among(case, shortage, others) } else { (None, Vec::new()) };
+    let least = uneven_ranks::least_bytes(shortage, cause, named.as_ref());
+    let among = uneven_ranks::ask(case, shortage, least);
+    let is_uneven = among.as_ref().is_some_and(|answered| answered.is_yes);
+    asked.extend(among);
+    let (cause, named) = if is_uneven { (&Cause::UnevenRanks, None) } else { (cause, named) };
     let is_unknown = matches!(cause, Cause::Unknown | Cause::FreePiece(FreePiece::Unused { .. }));
     let severity = if is_unknown { Severity::Warning } else { Severity::Critical };
     let mut finding = Finding::new(cause.id(), severity, "");
+    finding.uneven_from_bytes = least;
     failed_request::explain(&mut finding, case, shortage);
     figures(&mut finding, case, shortage);
     if let Some(pieces) = pieces(case, shortage) {
@@ -36,8 +46,6 @@ pub(super) fn out_of_memory(
         failed_request::explain_extension(&mut finding, case, shortage);
     }
     describe(&mut finding, assessment, shortage, cause);
-    let is_too_small = matches!(cause, Cause::Capacity | Cause::SingleRequest);
-    let (named, asked) = if is_too_small { Named::among(case, shortage, others) } else { (None, Vec::new()) };
     if let Some(named) = &named {
         named.describe(&mut finding, shortage, cause);
     }
@@ -75,6 +83,11 @@ fn describe(finding: &mut Finding, assessment: &Assessment<'_>, shortage: &Short
                 growing_tensors::describe(finding, case, growing);
             }
         }
+        Cause::UnevenRanks => {
+            if let Some(excess) = case.ranks {
+                uneven_ranks::describe(finding, shortage, excess);
+            }
+        }
         Cause::Outside(outside) => outside::describe(finding, case.words, shortage, *outside),
         Cause::Unknown => unknown(finding, case.words, shortage),
     }
@@ -108,6 +121,7 @@ fn title(
                 || assessment.retained.as_ref().is_none_or(|retained| !retained.may_be_one_step());
             say!("Out of memory{}: {}{}", if is_sure { " due to a leak" } else { "" }, what, at)
         }
+        Cause::UnevenRanks => say!("{}{}", case.ranks.map(RankExcess::title), at),
         Cause::Outside(Outside { bytes, .. }) => say!(
             "Out of memory: {} of the device are held outside of PyTorch's allocator",
             figure::bytes(*bytes)
@@ -201,6 +215,9 @@ fn places(
         (Cause::FreePiece(piece), None) => free_piece::sites(case, shortage, piece),
         (Cause::Fragmentation(_), None) => code.sites(&assessment.pinning.stacks, Role::KeepsFree),
         (Cause::SingleRequest, None) => asked.clone(),
+        (Cause::UnevenRanks, None) => {
+            case.ranks.map_or_else(Vec::new, |excess| uneven_ranks::sites(case, excess))
+        }
         _ => Vec::new(),
     };
     let site = first.first().cloned();

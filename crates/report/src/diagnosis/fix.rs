@@ -40,6 +40,7 @@ impl Fix {
 ///
 /// That is its first advice where this has code, with the simulation of it; otherwise the best remedy that was simulated, which
 /// says more than words about what is large. Where the advice is simulated not to be enough, and some change is, that comes first.
+/// What makes ranks alike no recording of one of them can simulate.
 pub fn fix(verdict: FindingId, advice: Option<&Advice>, predictions: Option<&Predictions>) -> Option<Fix> {
     let best = || predictions.and_then(|all| quoted(all, verdict).into_iter().next());
     match advice {
@@ -49,6 +50,7 @@ pub fn fix(verdict: FindingId, advice: Option<&Advice>, predictions: Option<&Pre
             let enough = || best().filter(|best| best.fits == Some(true)).map(of_remedy);
             Some(if falls_short { enough().unwrap_or(fix) } else { fix })
         }
+        Some(advice) if verdict == FindingId::UnevenRanks => Some(of_advice(advice, None)),
         Some(advice) => Some(best().map_or_else(|| of_advice(advice, None), of_remedy)),
         None => best().map(of_remedy),
     }

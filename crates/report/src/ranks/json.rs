@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Raised when a key changes its meaning or goes away.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// Columns of the peaks over time.
 const COLUMNS: usize = 240;
@@ -23,6 +23,8 @@ const LINES: usize = 50;
 struct Record {
     schema: u32,
     files: Vec<FileRecord>,
+    /// Ranks that left no file, where the others say how many there are.
+    missing: Vec<u32>,
     /// The row with the median peak; null without rows.
     median: Option<RowRecord>,
     apart: Vec<OutlierRecord>,
@@ -57,7 +59,9 @@ struct DeviceRecord {
     /// The lines of code with most bytes at the peak.
     peak_lines: Vec<LineRecord>,
     oom: Option<OomRecord>,
-    verdict: String,
+    /// The id of the verdict, and what it says.
+    verdict: &'static str,
+    verdict_title: String,
     time_us: Option<[i64; 2]>,
     iterations: Vec<IterationRecord>,
 }
@@ -162,6 +166,7 @@ pub fn ranks_json(out: &mut dyn Write, job: &Job, is_one_gpu: bool) -> io::Resul
                 devices: file.devices.as_deref().unwrap_or_default().iter().map(device).collect(),
             })
             .collect(),
+        missing: job.missing(),
         median: job.median().map(row),
         apart: ranks::outliers(job).iter().map(outlier_record).collect(),
         first_failure: ranks::first_failure(job).as_ref().map(failure),
@@ -209,7 +214,8 @@ fn device(device: &DeviceSummary) -> DeviceRecord {
             capacity: device.capacity_bytes,
             time_us: failure.time_us,
         }),
-        verdict: device.verdict.clone(),
+        verdict: device.verdict.id.name(),
+        verdict_title: device.verdict.title.clone(),
         time_us: device.time_us,
         iterations: device
             .iterations

@@ -11,6 +11,9 @@ use std::path::Path;
 /// Categories that a row names: the largest say what a rank is full of.
 pub(super) const NAMED_CATEGORIES: usize = 2;
 
+/// Ranks without a file that are named.
+const NAMED_MISSING: usize = 8;
+
 /// Lines of code in a sentence.
 const SENTENCE_LINES: usize = 3;
 
@@ -30,6 +33,8 @@ pub fn headline(job: &Job) -> String {
         parts.push(units::counted(rows.len(), "device"));
     }
     parts.extend((failed != 0).then(|| format!("{} ran out of memory", units::count(failed as u64))));
+    let missing = job.missing();
+    parts.extend((!missing.is_empty()).then(|| missing_text(&missing)));
     parts.extend((unread != 0).then(|| format!("{} could not be read", units::count(unread as u64))));
     let peaks = job.by_peak();
     if let (Some(&least), Some(&most), Some(median)) = (peaks.first(), peaks.last(), job.median()) {
@@ -39,6 +44,15 @@ pub fn headline(job: &Job) -> String {
     let unknown = rows.len() - peaks.len();
     parts.extend((unknown != 0).then(|| format!("{} not known", units::counted(unknown, "peak"))));
     parts.join(" · ")
+}
+
+/// Which ranks left no file.
+fn missing_text(missing: &[u32]) -> String {
+    let named: Vec<String> = missing.iter().take(NAMED_MISSING).map(u32::to_string).collect();
+    let more = missing.len() - named.len();
+    let more = if more == 0 { String::new() } else { format!(" and {} more", units::count(more as u64)) };
+    let word = if missing.len() == 1 { "rank" } else { "ranks" };
+    format!("no file of {word} {}{more}", named.join(", "))
 }
 
 /// The categories that a row is full of.

@@ -239,7 +239,7 @@ fn row_ui(
             ui.label(cell);
         }
         ui.label(outcome);
-        ui.label(&device.verdict);
+        ui.label(&device.verdict.title);
         ui.label(theme::muted(ui, format!("{file}\nClick to open it")));
     })
 }

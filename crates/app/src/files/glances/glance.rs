@@ -54,7 +54,7 @@ impl Glance {
     fn of(snapshot: &Arc<Snapshot>) -> Option<Self> {
         let recording = Recording::main(snapshot)?;
         let attribution = Attribution::of(&recording, &UserRules::default());
-        let request = DiagnosisRequest { at: None, device_memory: None, message: None };
+        let request = DiagnosisRequest::default();
         let diagnosis = diagnose(&recording, &attribution, request).ok();
         let verdict = diagnosis.as_ref().and_then(|diagnosis| diagnosis.verdict());
         let (title, severity) = verdict.map_or_else(

@@ -27,7 +27,7 @@ fn rows(job: &Job) -> Vec<JobRow<'_>> {
     out
 }
 
-static COLUMNS: [JobColumn; 34] = [
+static COLUMNS: [JobColumn; 35] = [
     FILE,
     RANK,
     DEVICE,
@@ -94,18 +94,16 @@ static COLUMNS: [JobColumn; 34] = [
     number("capacity_bytes", Unit::Bytes, "what could be reserved, where a failed request says so", |row| {
         int(row, |device| device.capacity_bytes)
     }),
-    column(
-        "verdict",
-        Kind::Text,
-        "the title of the finding that comes first; none if nothing was found",
-        |row| {
-            row.device
-                .filter(|device| !device.verdict.is_empty())
-                .map_or(Cell::Null, |device| Cell::text(device.verdict.as_str()))
-        },
-    ),
+    column("verdict", Kind::Text, "the id of the finding that comes first", |row| {
+        row.device.map_or(Cell::Null, |device| Cell::text(device.verdict.id.name()))
+    }),
+    column("verdict_title", Kind::Text, "what it says; none if nothing was found", |row| {
+        row.device
+            .filter(|device| !device.verdict.title.is_empty())
+            .map_or(Cell::Null, |device| Cell::text(device.verdict.title.as_str()))
+    }),
     column("severity", Kind::Text, "critical, warning or info: of the verdict", |row| {
-        row.device.map_or(Cell::Null, |device| Cell::text(device.severity.name()))
+        row.device.map_or(Cell::Null, |device| Cell::text(device.verdict.severity.name()))
     }),
     number("start_time_us", Unit::TimeUs, "the first recorded time", |row| {
         int(row, |device| device.time_us.map(|times| times[0]))
