@@ -42,8 +42,8 @@ def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0) -> str:
     is_complete = True
     with _plain_tensors(torch):
         try:
-            loose, kinds = _take(torch, columns, start_s + max_s)
-            _hold(torch, columns, loose, kinds, time.monotonic() + holders_s)
+            placed, loose, kinds = _take(torch, columns, start_s + max_s)
+            _hold(torch, columns, placed, loose, kinds, time.monotonic() + holders_s)
         except Deadline:
             is_complete = False
     taken_us = round((time.monotonic() - start_s) * 1e6)
@@ -54,8 +54,8 @@ def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0) -> str:
     return text
 
 
-def _take(torch: Any, columns: Columns, end_s: float) -> tuple[list[Any], _Kinds]:
-    """Adds what has a name. Returns the other tensors."""
+def _take(torch: Any, columns: Columns, end_s: float) -> tuple[list[tuple[Any, Role]], list[Any], _Kinds]:
+    """Adds what has a name. Returns the parameters that have only a place in an optimizer, and the other tensors."""
     kinds = _Kinds(torch)
     tensors, modules, optimizers = kinds.sorted(gc.get_objects(), end_s)
     names = Names(kinds.is_tensor, lambda tensor: _memory(torch, tensor) is not None)
@@ -65,9 +65,13 @@ def _take(torch: Any, columns: Columns, end_s: float) -> tuple[list[Any], _Kinds
         pass
     # Named ones first: where time is short, they say most.
     seen = set()
+    placed = []
     for tensor, role in _until(names.found(), end_s):
         seen.add(id(tensor))
-        _add(torch, columns, tensor, role)
+        if role.kind == "optimizer_parameter":
+            placed.append((tensor, role))
+        else:
+            _add(torch, columns, tensor, role)
     loose = []
     for tensor in _until(tensors, end_s):
         if id(tensor) not in seen:
@@ -77,14 +81,23 @@ def _take(torch: Any, columns: Columns, end_s: float) -> tuple[list[Any], _Kinds
                 _add(torch, columns, gradient, Role("gradient"))
             if id(tensor) not in seen:
                 loose.append(tensor)
-    return loose, kinds
+    return placed, loose, kinds
 
 
-def _hold(torch: Any, columns: Columns, loose: list[Any], kinds: _Kinds, end_s: float) -> None:
+def _hold(
+    torch: Any,
+    columns: Columns,
+    placed: list[tuple[Any, Role]],
+    loose: list[Any],
+    kinds: _Kinds,
+    end_s: float,
+) -> None:
     """Adds the tensors without names, and what their graphs have saved, with who holds them."""
     holders = Holders(kinds.is_tensor, end_s)
     if time.monotonic() < end_s:
         holders.search()
+    for tensor, role in placed:
+        _add(torch, columns, tensor, role, holders.of(tensor))
     # The nearest first: what two graphs share is the nearer one's.
     loose.sort(key=holders.distance)
     held, rest = [], []
@@ -102,6 +115,7 @@ def _hold(torch: Any, columns: Columns, loose: list[Any], kinds: _Kinds, end_s: 
     # What a graph holds has objects of Python's, too, where the program once had it in a variable.
     for tensor in rest:
         _add_other(torch, columns, tensor, None, None)
+    holders.finish()
     columns.are_holders_complete = holders.is_complete and graph.is_complete and time.monotonic() < end_s
 
 

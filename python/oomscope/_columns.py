@@ -94,6 +94,7 @@ class Columns:
                 text(holder.place.function),
                 text(holder.place.file),
                 holder.place.line,
+                text(holder.collection),
             )
             for holder in self._holders.numbers
         ]
@@ -101,7 +102,7 @@ class Columns:
             "texts": list(self._texts.numbers),
             "shapes": list(self._shapes.numbers),
             "owners": _columns(("kind", "class", "number"), owners),
-            "holders": _columns(("variable", "example", "function", "file", "line"), holders),
+            "holders": _columns(("variable", "example", "function", "file", "line", "collection"), holders),
             "holders_complete": self.are_holders_complete,
             "tensors": _columns(COLUMNS, self._rows),
         }

@@ -6,6 +6,7 @@ shortest. Only references are followed that the garbage collector knows: none of
 
 from __future__ import annotations
 
+import contextvars
 import gc
 import itertools
 import sys
@@ -15,11 +16,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ._paths import is_collection, step
+from ._paths import OF_MODULES, collection_of, is_collection, joined, step
 from ._roots import Place, Root, other_roots, own_roots
 
 # Objects that are looked at, at most: some hundred MB.
 MAX_OBJECTS = 2_000_000
+
+# A list with fewer entries is a part of what another one has.
+MIN_ENTRIES = 3
 
 # Objects between two looks at the clock.
 STRIDE = 1024
@@ -31,14 +35,18 @@ _PLAIN = {dict, list, tuple, set, types.CellType}
 _NOT_FOLLOWED = (types.ModuleType, type, types.CodeType, types.BuiltinFunctionType)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Holder:
-    """A variable, with attributes up to the first list or dictionary: `self.history` in fit."""
+    """A variable, with attributes up to the list or dictionary that has its tensors: `self.history` in fit."""
 
     variable: str
     place: Place
     # An example of the whole way: `self.history[17]`.
     example: str
+    # The type of the list or dictionary that it is.
+    collection: str | None
+    # Where the ways to all of its tensors part.
+    parting: int
 
 
 class Holders:
@@ -51,6 +59,7 @@ class Holders:
         self._objects: list[Any] = []
         self._parents: list[int] = []
         self._roots: dict[int, Root] = {}
+        self._contexts: list[contextvars.Context] | None = None
         self._places: dict[int, int] = {}
         self._known: dict[tuple[Any, ...], Holder] = {}
         self._variables: dict[int, tuple[str, bool]] = {}
@@ -78,9 +87,24 @@ class Holders:
             return None
         variable, root = self._open(at)[0], self._root(at)
         key = (variable, root.place)
-        if key not in self._known:
-            self._known[key] = Holder(variable, root.place, self._way(at))
-        return self._known[key]
+        holder = self._known.get(key)
+        if holder is None:
+            holder = Holder(variable, root.place, self._way(at), self._collection(at), at)
+            self._known[key] = holder
+        else:
+            holder.parting = self._common(holder.parting, at)
+        return holder
+
+    def finish(self) -> None:
+        """Names the list or dictionary that has all tensors of a holder, where the variable is farther away."""
+        for holder in self._known.values():
+            at = holder.parting
+            if self._is_namespace(at):
+                continue
+            thing = self._objects[at]
+            collection = collection_of(thing)
+            if collection is not None and not self._open(at)[1] and MIN_ENTRIES <= len(thing):
+                holder.variable, holder.collection = self._way(at), collection
 
     def _level(self, roots: Iterable[Root]) -> bool:
         """Goes through all that roots lead to; false if time or room is up."""
@@ -89,7 +113,9 @@ class Holders:
         is_tracked, is_tensor, referents = gc.is_tracked, self._is_tensor, gc.get_referents
         first = len(objects)
         for root in roots:
-            if id(root.value) not in seen and is_tracked(root.value):
+            # The collector need not know context variables.
+            is_way = is_tracked(root.value) or type(root.value) is contextvars.ContextVar
+            if is_way and id(root.value) not in seen:
                 seen.add(id(root.value))
                 self._roots[len(objects)] = root
                 objects.append(root.value)
@@ -101,6 +127,8 @@ class Holders:
             kind = type(thing)
             if kind in _PLAIN:
                 children: Iterable[Any] = referents(thing)
+            elif kind is contextvars.ContextVar:
+                children = self._values_of(thing)
             else:
                 if is_tensor(thing):
                     places[id(thing)] = at
@@ -112,18 +140,35 @@ class Holders:
                     parents.append(at)
         return True
 
+    def _values_of(self, variable: contextvars.ContextVar[Any]) -> list[Any]:
+        """The values of a context variable, which belong to the contexts: a thread has its own, and so has a task."""
+        if self._contexts is None:
+            self._contexts = [thing for thing in gc.get_objects() if type(thing) is contextvars.Context]
+        return [context[variable] for context in self._contexts if variable in context]
+
     def _chain(self, at: int) -> Iterator[int]:
         while at >= 0:
             yield at
             at = self._parents[at]
+
+    def _common(self, first: int, second: int) -> int:
+        """The last object on the ways to both. On each way, numbers only grow."""
+        while first != second:
+            if first < second:
+                second = self._parents[second]
+            else:
+                first = self._parents[first]
+        return first
 
     def _root(self, at: int) -> Root:
         return self._roots[list(self._chain(at))[-1]]
 
     def _way(self, at: int) -> str:
         chain = list(self._chain(at))[::-1]
-        steps = [step(self._objects[a], self._objects[b]) for a, b in zip(chain, chain[1:])]
-        return self._roots[chain[0]].name + "".join(steps)
+        way = self._roots[chain[0]].name
+        for place in chain[1:]:
+            way = joined(way, self._step(place))
+        return way
 
     def _open(self, at: int) -> tuple[str, bool]:
         """The way to an object up to the first list or dictionary, and whether there was none so far."""
@@ -139,18 +184,36 @@ class Holders:
                 continue
             way, is_open = self._variables[parent]
             holder = self._objects[parent]
-            if is_open and _is_namespace(holder, self._parent_of(parent)):
-                way += step(self._parent_of(parent), self._objects[place])
-            elif is_open and is_collection(holder):
-                is_open = False
-            elif is_open:
-                way += step(holder, self._objects[place])
+            is_field = self._is_namespace(parent) or way.endswith(OF_MODULES)
+            is_open = is_open and (is_field or not is_collection(holder))
+            if is_open:
+                way = joined(way, self._step(place))
             self._variables[place] = (way, is_open)
         return self._variables[at]
 
-    def _parent_of(self, at: int) -> Any:
+    def _collection(self, at: int) -> str | None:
+        """The type of the first list or dictionary on the way to an object: there the variable ends."""
+        chain = list(self._chain(at))[::-1]
+        for parent, place in zip(chain, chain[1:]):
+            if self._variables[parent][1] and not self._variables[place][1]:
+                return collection_of(self._objects[parent])
+        return None
+
+    def _step(self, at: int) -> str:
+        """How the parent of a place refers to it: an attribute through the dictionary that has it."""
         parent = self._parents[at]
-        return None if parent < 0 else self._objects[parent]
+        owner = self._parents[parent] if self._is_namespace(parent) else parent
+        return step(self._objects[owner], self._objects[at])
+
+    def _is_namespace(self, at: int) -> bool:
+        """Whether a place is the dictionary of its parent's attributes."""
+        thing, parent = self._objects[at], self._parents[at]
+        if parent < 0 or type(thing) is not dict:
+            return False
+        try:
+            return object.__getattribute__(self._objects[parent], "__dict__") is thing
+        except (AttributeError, TypeError):
+            return False
 
 
 def _referents(thing: Any) -> Iterable[Any]:
@@ -161,13 +224,3 @@ def _referents(thing: Any) -> Iterable[Any]:
         # Not its module's namespace, which leads everywhere.
         return [*(thing.__closure__ or ()), *(thing.__defaults__ or ()), thing.__dict__]
     return gc.get_referents(thing)
-
-
-def _is_namespace(thing: Any, owner: Any) -> bool:
-    """Whether a dictionary has the attributes of its owner."""
-    if owner is None or type(thing) is not dict:
-        return False
-    try:
-        return object.__getattribute__(owner, "__dict__") is thing
-    except (AttributeError, TypeError):
-        return False

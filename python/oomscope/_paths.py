@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import collections
+import contextvars
 import functools
 import types
 from typing import Any
 
 from ._roots import variables_of
+
+# Functions that wait, and what the names of their attributes begin with.
+_SUSPENDED = {types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGeneratorType: "ag"}
+
+# Where a module keeps what are its attributes.
+OF_MODULES = ("._modules", "._parameters", "._buffers")
+
+# A reference that has no name.
+NAMELESS = " → …"
 
 # Entries of a container that are compared to find a place.
 MAX_COMPARED = 100_000
@@ -27,6 +37,22 @@ def is_collection(parent: Any) -> bool:
     return issubclass(kind, (list, tuple, collections.deque, set, frozenset))
 
 
+def collection_of(thing: Any) -> str | None:
+    """The type that a collection is or derives from."""
+    kinds = (list, collections.deque, dict, tuple, set, frozenset)
+    return next((kind.__name__ for kind in kinds if issubclass(type(thing), kind)), None)
+
+
+def joined(way: str, step: str) -> str:
+    """A way with one step more, as a program would write it: modules as attributes, and a chain of like steps as two of them."""
+    for own in OF_MODULES:
+        if way.endswith(own) and step.startswith('["'):
+            name = step[2:-2]
+            way, step = way.removesuffix(own), f"[{name}]" if name.isdigit() else f".{name}"
+    most = step if step == NAMELESS else step + step
+    return way if step and way.endswith(most) else way + step
+
+
 def step(parent: Any, child: Any) -> str:
     """How a parent refers to a child: `.history`, `[17]`. It may compare the child with all that there are."""
     kind = type(parent)
@@ -38,16 +64,18 @@ def step(parent: Any, child: Any) -> str:
         return "{…}"
     if issubclass(kind, types.FrameType):
         return f" → `{_name(variables_of(parent), child)}` in {parent.f_code.co_name}"
-    if issubclass(kind, types.GeneratorType):
-        names = variables_of(parent.gi_frame) if parent.gi_frame is not None else {}
-        return f" → `{_name(names, child)}` in {parent.gi_code.co_name}"
+    for suspended, of in _SUSPENDED.items():
+        if issubclass(kind, suspended):
+            frame, code = getattr(parent, f"{of}_frame"), getattr(parent, f"{of}_code")
+            names = variables_of(frame) if frame is not None else {}
+            return f" → `{_name(names, child)}` in {code.co_name}"
     if issubclass(kind, types.FunctionType):
         cells = parent.__closure__ or ()
         at = next((at for at, cell in enumerate(cells) if cell is child), None)
-        return " → …" if at is None else f" → `{parent.__code__.co_freevars[at]}` of {parent.__name__}"
+        return NAMELESS if at is None else f" → `{parent.__code__.co_freevars[at]}` of {parent.__name__}"
     if issubclass(kind, BaseException) and isinstance(child, types.TracebackType):
         return " → its traceback"
-    if issubclass(kind, (types.CellType, types.TracebackType, types.MethodType)):
+    if issubclass(kind, (types.CellType, types.TracebackType, types.MethodType, contextvars.ContextVar)):
         return ""
     if issubclass(kind, functools._lru_cache_wrapper):
         return " (lru_cache)"
@@ -61,12 +89,16 @@ def _key(parent: Any, child: Any) -> str:
         if value is child:
             if type(key) is int:
                 return f"[{key}]"
-            return f'["{key}"]' if _is_name(key) else "[…]"
+            return f'["{key}"]' if _is_name(key) or _is_number(key) else "[…]"
     return "[…]"
 
 
 def _is_name(key: Any) -> bool:
     return type(key) is str and key.isidentifier() and len(key) <= MAX_KEY
+
+
+def _is_number(key: Any) -> bool:
+    return type(key) is str and key.isdigit() and len(key) <= MAX_KEY
 
 
 def _index(parent: Any, child: Any) -> int | str:
@@ -99,4 +131,4 @@ def _attribute(parent: Any, child: Any) -> str:
                         return f".{name}"
                 except AttributeError:
                     continue
-    return " → …"
+    return NAMELESS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 import os
 import sys
@@ -20,8 +21,10 @@ _LIBRARIES = tuple(
 _HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
-# Functions with these names may keep or use the dictionary of their variables.
-_ASK_FOR_THEIR_OWN = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe"}
+# Functions that call these may keep or use the dictionary of their variables. The first are built in, and also names of many methods, as
+# `model.eval()`.
+_BUILT_IN = {"locals", "vars", "dir", "eval", "exec"}
+_OF_FRAMES = {"_getframe", "currentframe"}
 
 # References to that dictionary where nobody else has it: of the frame, of this function, and of the question.
 OWN_REFERENCES = 3
@@ -59,9 +62,20 @@ def own_roots() -> Iterator[Root]:
         file = names.get("__file__") if isinstance(names, dict) else None
         # A notebook's cells have no file, and are __main__.
         if isinstance(names, dict) and (name == "__main__" or (isinstance(file, str) and _is_own(file))):
-            place = Place(name, file if isinstance(file, str) else "", 0)
+            place = Place(
+                "<module>" if name == "__main__" else name, file if isinstance(file, str) else "", 0
+            )
             for variable, value in list(names.items()):
                 yield Root(str(variable), value, place)
+                if isinstance(value, type) and value.__module__ == name:
+                    yield from _of_class(value, place)
+
+
+def _of_class(kind: type, place: Place) -> Iterator[Root]:
+    """What a class has itself: attributes that all share, and functions with a cache."""
+    for name, value in list(vars(kind).items()):
+        if not isinstance(value, types.FunctionType):
+            yield Root(f"{kind.__name__}.{name}", value, place)
 
 
 def other_roots() -> Iterator[Root]:
@@ -81,13 +95,22 @@ def variables_of(frame: types.FrameType) -> dict[str, Any]:
     """
     if sys.version_info >= (3, 13) or not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
         return dict(frame.f_locals)
-    if not _ASK_FOR_THEIR_OWN.isdisjoint(frame.f_code.co_names):
+    if _asks_for_its_own(frame.f_code):
         return {}
     found = frame.f_locals
     copied = dict(found)
     if sys.getrefcount(found) <= OWN_REFERENCES:
         found.clear()
     return copied
+
+
+def _asks_for_its_own(code: types.CodeType) -> bool:
+    if not _OF_FRAMES.isdisjoint(code.co_names):
+        return True
+    if _BUILT_IN.isdisjoint(code.co_names):
+        return False
+    loads = (at for at in dis.get_instructions(code) if at.opname.startswith(("LOAD_GLOBAL", "LOAD_NAME")))
+    return any(at.argval in _BUILT_IN for at in loads)
 
 
 def _frames() -> Iterator[types.FrameType]:

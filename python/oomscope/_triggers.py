@@ -14,6 +14,9 @@ from ._writer import Writer
 # A file that is so new says what one written now would say, but for the occasion.
 RECENT_S = 10.0
 
+# Failed requests that are written even if writing has taken its part of the time: a program that tries again once has failed for good.
+ALWAYS = 2
+
 
 class Triggers:
     """Decides at each occasion whether a snapshot is due."""
@@ -31,12 +34,12 @@ class Triggers:
         self._peak_bytes = options.on_peak_bytes or 0
 
     def on_oom(self, step: int | None, device: int, requested: int, total: int, free: int) -> None:
-        """Writes the first failed request and the last. Of many in a row, as a search for a batch size makes them, some are
+        """Writes the first failed requests and the last. Of many in a row, as a search for a batch size makes them, some are
         left out for the sake of time; then what the last one left is written at the end."""
         with self._one_thread:
             self._ooms += 1
             self._is_oom_missing = True
-            if self._ooms == 1 or self._writer.pace.has_time():
+            if self._ooms <= ALWAYS or self._writer.pace.has_time():
                 if self.peers is not None:
                     self.peers.tell()
                 asked = {

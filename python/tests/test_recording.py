@@ -130,7 +130,9 @@ def test_failed_requests_that_there_is_no_time_for_are_made_up_for_at_the_end(
     with record(tmp_path):
         torch.run_out()
         torch.run_out()
-    assert names(tmp_path) == ["rank0_after-oom.pickle", "rank0_oom.pickle"]
+        assert names(tmp_path) == ["rank0_oom.pickle", "rank0_oom_2.pickle"]
+        torch.run_out()
+    assert names(tmp_path) == ["rank0_after-oom.pickle", "rank0_oom.pickle", "rank0_oom_2.pickle"]
 
 
 def test_an_exception_within_the_observer_reaches_nobody(

@@ -65,6 +65,8 @@ fn the_verdict_says_which_variable_holds_what_is_kept() {
     let start = "losses in validate (validate.py:9) holds ";
     let said = words.split_once(start).unwrap_or_else(|| panic!("{report}")).1;
     let said: u64 = said.split_once(" MiB of 600 MiB, ").expect("an amount").0.parse().expect("a number");
+    // Who does so is what to change.
+    assert!(report.contains("losses.append(value.detach())"), "{report}");
     // Who held it earlier was not written.
     let earlier = stdout(["report".as_ref(), file.as_os_str(), "--at".as_ref(), "800".as_ref()]);
     assert!(earlier.contains("critical") || earlier.contains("leak"), "{earlier}");

@@ -22,6 +22,7 @@ mod attribution;
 pub mod comparison;
 mod events;
 pub mod filter;
+mod held_by;
 mod inferred_part;
 mod iteration_table;
 mod lanes;
@@ -48,6 +49,7 @@ pub use attribution::{
     declared_category, is_named_after_evaluation, named_module, named_step_and_phase, path_in_torch,
 };
 pub use events::{Clock, EventMatches, EventSet, same_event};
+pub use held_by::HeldBy;
 pub use inferred_part::InferredPart;
 pub use iteration_table::{IterationRow, iteration_table};
 pub use lanes::{Lanes, NamedRange, RangeName, annotation_ranges, lanes, structure_lanes};

@@ -1,5 +1,6 @@
 //! The tensors that the program named, and the blocks that they lie in.
 
+use crate::held_by::HeldBy;
 use oomscope_model::{AllocId, Census, CensusIx, NamedTensor, Recording, TensorHolder, TensorRole};
 
 /// The tensors in a block, when the program named them: at the end of the recording; those with a role first.
@@ -51,15 +52,7 @@ pub fn tensor_text(census: &Census, tensor: &NamedTensor) -> String {
 
 /// Who holds a tensor: `losses in validate (train.py:36)`.
 pub fn holder_text(census: &Census, holder: &TensorHolder) -> String {
-    let [variable, function, file] =
-        [holder.variable, holder.function, holder.file].map(|at| census.text(at));
-    let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
-    let place = match (file, holder.line) {
-        ("", _) => String::new(),
-        (file, 0) => format!(" ({file})"),
-        (file, line) => format!(" ({file}:{line})"),
-    };
-    format!("{variable} in {function}{place}")
+    HeldBy::of(census, holder).to_string()
 }
 
 /// The dimensions of a tensor, as `768x256`.

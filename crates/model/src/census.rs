@@ -76,6 +76,8 @@ pub struct TensorHolder {
     pub file: CensusIx,
     /// The line at which it stood; 0 for a module.
     pub line: u32,
+    /// The type of the list or dictionary that it is, such as `deque`.
+    pub collection: Option<CensusIx>,
 }
 
 /// A tensor on a device.
@@ -133,7 +135,9 @@ impl Census {
         let is_owner = |at: &CensusIx| owners.get(at.0 as usize).is_some_and(|owner| is_text(&owner.class));
         let is_holder = |at: &CensusIx| {
             let texts_of = |of: &TensorHolder| [of.variable, of.example, of.function, of.file];
-            holders.get(at.0 as usize).is_some_and(|holder| texts_of(holder).iter().all(is_text))
+            holders
+                .get(at.0 as usize)
+                .is_some_and(|holder| texts_of(holder).iter().chain(&holder.collection).all(is_text))
         };
         tensors.retain(|tensor| {
             is_text(&tensor.dtype)

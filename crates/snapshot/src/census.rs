@@ -136,6 +136,8 @@ fn owners(found: &CensusText) -> Option<Vec<CensusOwner>> {
 fn holders(found: &CensusText) -> Option<Vec<TensorHolder>> {
     let names = ["variable", "example", "function", "file", "line"];
     let (of, count) = columns(&found.holders, &names)?;
+    // A file may lack it.
+    let collections = columns(&found.holders, &["variable", "collection"]).map(|(both, _)| both[1]);
     let holder = |at: usize| {
         Some(TensorHolder {
             variable: index(of[0][at])?,
@@ -143,6 +145,7 @@ fn holders(found: &CensusText) -> Option<Vec<TensorHolder>> {
             function: index(of[2][at])?,
             file: index(of[3][at])?,
             line: u32::try_from(of[4][at]).ok()?,
+            collection: collections.and_then(|numbers| index(numbers[at])),
         })
     };
     (0..count).map(holder).collect()
@@ -156,7 +159,7 @@ mod tests {
         format!(
             r#"{{"version": 1, "complete": true, "taken_us": 5, "texts": ["float32", "parameter", "a.weight", "GPT", "module"],
             "shapes": [[4, 2]], "owners": {{"kind": [4], "class": [3], "number": [0]}},
-            "holders": {{"variable": [2], "example": [2], "function": [3], "file": [3], "line": [7]}}, "tensors": {rows}}}"#
+            "holders": {{"variable": [2], "example": [2], "function": [3], "file": [3], "line": [7], "collection": [3]}}, "tensors": {rows}}}"#
         )
     }
 

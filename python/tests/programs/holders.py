@@ -1,6 +1,8 @@
 """Tensors that are held in many ways; what the census says of who holds each, against what is written beside it."""
 
+import asyncio
 import collections
+import contextvars
 import functools
 import gc
 import json
@@ -9,6 +11,7 @@ import torch
 from oomscope._census import census
 
 kept_globally = None
+context = contextvars.ContextVar("context")
 queue = collections.deque()
 expected = {}
 unpacked = []
@@ -43,7 +46,17 @@ class Trainer:
         # What a hook has packed is not unpacked: that would run the program.
         with torch.autograd.graph.saved_tensors_hooks(lambda packed: packed, unpacked.append):
             losses.append((torch.relu(weight @ weight) ** 2).sum())
-        return look(self, closure, lazily, losses)
+        tail = None
+        for size in (7301, 7302, 7303, 7304):
+            tail = Node(tail, size)
+        expected[7303], expected[7304] = ["tail.parent.state", "fit"], ["tail.state", "fit"]
+        layers = torch.nn.Sequential(torch.nn.Identity(), torch.nn.Identity())
+        # No function of that name that is built in.
+        layers.eval()
+        layers[1].cache = [tensor(7400, ["layers[1].cache", "fit"])]
+        waiting = waits()
+        waiting.send(None)
+        return look(self, closure, lazily, losses, tail, layers, waiting)
 
 
 def make_closure():
@@ -70,6 +83,24 @@ def fails():
     raise ValueError(activation.shape)
 
 
+class Table:
+    rows = None
+
+    @functools.lru_cache  # noqa: B019
+    def cached_row(self, size):
+        return tensor(size, ["Table.cached_row (lru_cache)", "<module>"])
+
+
+class Node:
+    def __init__(self, parent, size):
+        self.parent, self.state = parent, tensor(size, ["tail.parent.parent.state", "fit"])
+
+
+async def waits():
+    collected = [tensor(7500, ["waiting → `collected` in waits", "fit"])]
+    await asyncio.sleep(0 * len(collected))
+
+
 def look(*_):
     before = torch.cuda.memory_stats()["allocation.all.allocated"]
     gc.disable()
@@ -94,6 +125,8 @@ def look(*_):
 kept_globally = tensor(9000, ["kept_globally", "<module>"])
 queue.extend(tensor(9100 + at, ["queue", "<module>"]) for at in range(3))
 cached(7000)
+Table().cached_row(7100)
+context.set([tensor(7200, ["context", "<module>"])])
 last_error = None
 try:
     fails()

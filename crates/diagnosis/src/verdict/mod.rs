@@ -8,6 +8,7 @@ mod fragmentation;
 mod free_piece;
 mod growing_tensors;
 mod holder;
+mod holder_advice;
 mod mark;
 mod named;
 mod nothing_failed;
@@ -34,7 +35,7 @@ pub(super) fn verdict(assessment: &Assessment<'_>, others: &[Finding]) -> (Findi
         return (contradictory(), Vec::new());
     }
     let (mut verdict, asked) = stated(assessment, others);
-    holder::name_holder(&mut verdict, assessment.case);
+    holder::name_holder(&mut verdict, assessment);
     (if verdict.is_refused() { contradictory() } else { verdict }, asked)
 }
 
