@@ -83,3 +83,40 @@ fn an_allocation_is_explained_with_its_tensor() {
     let line = explained.lines().find(|line| line.trim_start().starts_with("tensor")).expect("a line");
     assert!(line.contains(", optimizer state of AdamW, float32 [1024, 1024]"), "{line}");
 }
+
+#[test]
+fn a_part_keeps_names_where_it_reaches_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = folder.path().join("part.pickle");
+    let cut = |more: &[&str]| {
+        let file = recorded();
+        let args = ["cut".as_ref(), file.as_os_str(), "-o".as_ref(), part.as_os_str()];
+        stdout(args.into_iter().chain(more.iter().map(AsRef::as_ref)));
+        let live = ["live", part.to_str().expect("text"), "--format", "json", "--top", "1000"];
+        json(live).as_array().expect("a list").clone()
+    };
+    let said = |blocks: &[Value]| -> Vec<Value> {
+        blocks.iter().map(|block| serde_json::json!([block["addr"], block["named"], block["rule"]])).collect()
+    };
+    let whole = said(&live(&[]));
+    assert_eq!(said(&cut(&[])), whole);
+    assert_eq!(cut(&["--filter", "holder:losses"]).len(), live(&["--filter", "holder:losses"]).len());
+    assert!(cut(&["--range", "0..800"]).iter().all(|block| block["named"] == serde_json::json!([])));
+    let hidden = serde_json::to_string(&said(&cut(&["--redact"]))).expect("JSON");
+    assert!(
+        hidden.contains("losses") && hidden.contains("/validate.py") && !hidden.contains("/workspace/train/")
+    );
+}
+
+#[test]
+fn tables_for_other_programs_have_names() {
+    let file = recorded();
+    let args = ["export", file.to_str().expect("text"), "--format", "jsonl", "--table", "allocations"];
+    let rows: Vec<Value> =
+        stdout(args).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let weight = rows.iter().find(|row| row["tensor"] == "0.0.weight").expect("the first layer's");
+    assert_eq!((&weight["dtype"], &weight["shape"]), (&"float32".into(), &"1024x1024".into()));
+    let held = rows.iter().filter(|row| row["holder"] == "losses in validate (validate.py:9)").count();
+    assert_eq!(held, live(&["--filter", "holder:losses"]).len());
+    assert!(rows.iter().all(|row| row["is_live_at_end"] == true || row["tensor"].is_null()));
+}

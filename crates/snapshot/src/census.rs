@@ -11,7 +11,27 @@ use std::collections::BTreeMap;
 pub(super) const CENSUS: &str = "census";
 
 /// The version of the census that this version reads.
-const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
+
+/// The columns of tensors that are read.
+pub(crate) const TENSOR_COLUMNS: [&str; 13] = [
+    "device",
+    "address",
+    "bytes",
+    "dtype",
+    "shape",
+    "requires_grad",
+    "grad_fn",
+    "role",
+    "name",
+    "owner",
+    "key",
+    "whole",
+    "holder",
+];
+
+/// The columns of owners.
+pub(crate) const OWNER_COLUMNS: [&str; 3] = ["kind", "class", "number"];
 
 /// The most bytes of a census that are read: ten times what 100,000 tensors take. What is read takes up to ten times as much.
 const MAX_BYTES: usize = 32 << 20;
@@ -87,22 +107,7 @@ fn read(text: &[u8]) -> Option<Census> {
 fn tensors(found: &CensusText) -> Option<Vec<NamedTensor>> {
     let roles: Vec<Option<TensorRole>> = found.texts.iter().map(|text| TensorRole::from_key(text)).collect();
     let role = |at: i64| roles.get(usize::try_from(at).ok()?).copied().flatten();
-    let names = [
-        "device",
-        "address",
-        "bytes",
-        "dtype",
-        "shape",
-        "requires_grad",
-        "grad_fn",
-        "role",
-        "name",
-        "owner",
-        "key",
-        "whole",
-        "holder",
-    ];
-    let (of, count) = columns(&found.tensors, &names)?;
+    let (of, count) = columns(&found.tensors, &TENSOR_COLUMNS)?;
     let tensor = |at: usize| {
         Some(NamedTensor {
             device: DeviceId(of[0][at]),
@@ -124,7 +129,7 @@ fn tensors(found: &CensusText) -> Option<Vec<NamedTensor>> {
 }
 
 fn owners(found: &CensusText) -> Option<Vec<CensusOwner>> {
-    let (of, count) = columns(&found.owners, &["kind", "class", "number"])?;
+    let (of, count) = columns(&found.owners, &OWNER_COLUMNS)?;
     let owner = |at: usize| {
         let kind = found.texts.get(usize::try_from(of[0][at]).ok()?)?;
         let number = u32::try_from(of[2][at]).ok()?;

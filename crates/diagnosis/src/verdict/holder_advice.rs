@@ -32,39 +32,42 @@ fn change(holder: &HeldBy, is_graph: bool) -> Option<(Sentence, String)> {
             say!(
                 "Let go of the exception: its traceback keeps all variables of the functions that it came through."
             ),
-            format!("{error} = str({error})   # or del {error}"),
+            written("VAR = str(VAR)   # or del VAR", error),
         ));
     }
     if let Some(function) = way.strip_suffix(" (lru_cache)") {
         let short = function.rsplit('.').next().unwrap_or(function);
         return Some((
             say!("Limit what {} keeps of its results:", name(function)),
-            format!("@functools.lru_cache(maxsize=2)   # of {short}; {short}.cache_clear() empties it"),
+            written("@functools.lru_cache(maxsize=2)   # of VAR; VAR.cache_clear() empties it", short),
         ));
     }
     let of = name(variable);
     Some(match holder.collection.as_deref() {
         Some("deque") if variable.ends_with(".queue") => {
             let queue = variable.trim_end_matches(".queue");
-            (say!("Limit how many wait in {}:", name(queue)), format!("{queue} = queue.Queue(maxsize=2)"))
+            (say!("Limit how many wait in {}:", name(queue)), written("VAR = queue.Queue(maxsize=2)", queue))
         }
         Some("list" | "deque") if is_graph => (
             say!("Keep what {} collects without its graph:", of),
-            format!("{variable}.append(value.detach())   # value.item() for a number"),
+            written("VAR.append(value.detach())   # value.item() for a number", variable),
         ),
         Some("list" | "deque") => (
             say!("Keep what {} collects on the CPU, without a graph, or the last few alone:", of),
-            format!("{variable}.append(value.detach().cpu())   # del {variable}[:-10]"),
+            written("VAR.append(value.detach().cpu())   # del VAR[:-10]", variable),
         ),
         Some("dict") => (
             say!("Keep what {} collects on the CPU, without a graph, or empty it when it is over:", of),
-            format!("{variable}[key] = value.detach().cpu()   # {variable}.clear()"),
+            written("VAR[key] = value.detach().cpu()   # VAR.clear()", variable),
         ),
-        _ if is_graph => {
-            (say!("Cut the graph of what {} has:", of), format!("{variable} = {variable}.detach()"))
-        }
-        _ => (say!("Let go of what {} has once it is over:", of), format!("{variable} = None")),
+        _ if is_graph => (say!("Cut the graph of what {} has:", of), written("VAR = VAR.detach()", variable)),
+        _ => (say!("Let go of what {} has once it is over:", of), written("VAR = None", variable)),
     })
+}
+
+/// Code with the name of a variable.
+fn written(code: &str, variable: &str) -> String {
+    code.replace("VAR", variable)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::redact::Redaction;
 use super::state::{EndState, Lost, end_state};
 use oomscope_analysis::{by_function, is_python};
 use oomscope_model::Snapshot;
-use oomscope_snapshot::write::{AsRecorded, DevicePart, Rewrite, SnapshotPart, write_pickle};
+use oomscope_snapshot::write::{AsRecorded, DevicePart, RecorderPart, Rewrite, SnapshotPart, write_pickle};
 use std::io::{self, Write};
 
 /// How the texts and stacks of a cut differ from those of the recording.
@@ -41,7 +41,11 @@ pub fn cut<'a>(snapshot: &'a Snapshot, ranges: &'a [DeviceRange], options: CutOp
     let rewrite: Box<dyn Rewrite> =
         if options.redacts { Box::new(Redaction::of(snapshot)) } else { Box::new(AsRecorded) };
     let keeps_frame = if options.strips_compiled { python_frames(snapshot) } else { Vec::new() };
-    Cut { part: SnapshotPart { snapshot, devices, annotations, keeps_frame, rewrite }, lost }
+    // Names are those of what lives at the end, and what was counted is of all that happened up to it.
+    let is_to_end = ranges.iter().all(DeviceRange::is_to_end);
+    let is_all = ranges.iter().all(|range| range.matches.is_none());
+    let recorder = RecorderPart { facts: is_to_end && is_all, census: is_to_end };
+    Cut { part: SnapshotPart { snapshot, devices, annotations, keeps_frame, recorder, rewrite }, lost }
 }
 
 /// Whether each frame is Python, or a line of text without a file.

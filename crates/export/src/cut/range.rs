@@ -21,6 +21,11 @@ impl DeviceRange {
         Moment(self.events.end)
     }
 
+    /// True if the last event is kept.
+    pub(super) fn is_to_end(&self) -> bool {
+        self.events.end as usize == self.recording.events.len()
+    }
+
     /// True if all events are kept.
     pub(super) fn is_whole(&self) -> bool {
         self.events == (0..self.recording.events.len() as u32)

@@ -31,9 +31,8 @@ pub(super) struct EndState {
 /// The state after the last event of a range, with the blocks of allocations that match.
 pub(super) fn end_state(range: &DeviceRange) -> EndState {
     let recording = &range.recording;
-    let is_last = range.events.end as usize == recording.events.len();
     let is_as_recorded = match recording.anchor {
-        Anchor::EndState => is_last,
+        Anchor::EndState => range.is_to_end(),
         // Other devices of the file have segments, this one has none: that is how it is read again.
         Anchor::TraceOnly => range.is_whole() && recording.snapshot().damage.is_none(),
     };

@@ -3,6 +3,7 @@
 //! Each distinct text, frame and stack is written once and referred to wherever it is used again, as in the files that
 //! torch writes, so that a reader of the pickle shares them, too.
 
+mod census;
 mod output;
 mod part;
 mod records;
@@ -10,7 +11,7 @@ mod tensors;
 #[cfg(test)]
 mod tests;
 
-pub use part::{AsRecorded, DevicePart, EventRows, Rewrite, SnapshotPart, TextKind};
+pub use part::{AsRecorded, DevicePart, EventRows, RecorderPart, Rewrite, SnapshotPart, TextKind};
 
 use output::Output;
 use std::io::{self, Write};

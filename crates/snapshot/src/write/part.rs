@@ -96,6 +96,15 @@ impl DevicePart<'_> {
     }
 }
 
+/// What is written of the key in which the recorder says what it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecorderPart {
+    /// Its facts: versions, ranks, devices and what PyTorch counted.
+    pub facts: bool,
+    /// The names of what lives at the end.
+    pub census: bool,
+}
+
 /// A part of a snapshot.
 pub struct SnapshotPart<'a> {
     /// The snapshot, which has the texts, frames and stacks.
@@ -106,6 +115,8 @@ pub struct SnapshotPart<'a> {
     pub annotations: Vec<Annotation>,
     /// Whether each frame is written, by [`FrameId`]; empty for all.
     pub keeps_frame: Vec<bool>,
+    /// What of the recorder's own key is written.
+    pub recorder: RecorderPart,
     /// How texts are written.
     pub rewrite: Box<dyn Rewrite + 'a>,
 }

@@ -1,7 +1,9 @@
 //! The records of a snapshot, in the order of torch's keys.
 
+use super::census::census_text;
 use super::output::Output;
-use super::part::{DevicePart, TextKind};
+use super::part::{DevicePart, SnapshotPart, TextKind};
+use crate::census::CENSUS;
 use crate::keys::Key;
 use oomscope_model::{
     Annotation, Block, BlockState, Bytes, Event, EventIx, PoolKey, Segment, Setting, SettingValue, StackId,
@@ -40,8 +42,28 @@ impl<W: Write> Output<'_, W> {
                 out.key(Key::ExternalAnnotations)?;
                 out.list(&part.annotations, Self::annotation)?;
             }
-            Ok(())
+            out.recorder()
         })
+    }
+
+    /// The recorder's own key.
+    fn recorder(&mut self) -> io::Result<()> {
+        let SnapshotPart { snapshot, recorder, rewrite, .. } = self.part;
+        let census = (recorder.census && !snapshot.census.tensors().is_empty())
+            .then(|| census_text(&snapshot.census, &**rewrite));
+        let facts = if recorder.facts { snapshot.recorder.as_slice() } else { &[] };
+        if census.is_none() && facts.is_empty() {
+            return Ok(());
+        }
+        self.key(Key::Oomscope)?;
+        self.pickle.empty_dict()?;
+        self.pickle.mark()?;
+        self.entries(facts)?;
+        if let Some(census) = census {
+            self.text(CENSUS.as_bytes())?;
+            self.text(census.as_bytes())?;
+        }
+        self.pickle.set_items()
     }
 
     /// One list for each device by its number, also where nothing was recorded.
@@ -201,12 +223,16 @@ impl<W: Write> Output<'_, W> {
             return Ok(());
         }
         self.pickle.mark()?;
-        for setting in settings {
+        self.entries(settings)?;
+        self.pickle.set_items()
+    }
+
+    fn entries(&mut self, settings: &[Setting]) -> io::Result<()> {
+        settings.iter().try_for_each(|setting| {
             let name = self.part.rewrite.text(TextKind::Setting, setting.name.as_bytes());
             self.text(&name.unwrap_or_default())?;
-            self.setting(&setting.value)?;
-        }
-        self.pickle.set_items()
+            self.setting(&setting.value)
+        })
     }
 
     fn setting(&mut self, value: &SettingValue) -> io::Result<()> {

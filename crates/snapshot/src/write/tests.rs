@@ -1,10 +1,11 @@
 //! Every key that a snapshot can have is written and read again.
 
-use super::{AsRecorded, DevicePart, EventRows, SnapshotPart, write_pickle};
+use super::{AsRecorded, DevicePart, EventRows, RecorderPart, SnapshotPart, write_pickle};
 use crate::Builder;
 use oomscope_model::{
-    Action, Anchor, Annotation, Block, BlockState, Bytes, DeviceId, Event, EventTable, Frame, FxInfo,
-    PoolKey, Segment, SegmentTable, Setting, SettingValue, Snapshot, Timeline, TimelineInput,
+    Action, Anchor, Annotation, Block, BlockState, Bytes, Census, CensusIx, CensusOwner, DeviceId, Event,
+    EventTable, Frame, FxInfo, NamedTensor, PoolKey, Segment, SegmentTable, Setting, SettingValue, Snapshot,
+    TensorHolder, TensorRole, Timeline, TimelineInput,
 };
 use oomscope_pickle::decode;
 
@@ -25,6 +26,7 @@ fn rewritten(snapshot: &Snapshot) -> Snapshot {
         devices: snapshot.timelines.iter().map(|timeline| device(timeline)).collect(),
         annotations: snapshot.annotations.clone(),
         keeps_frame: Vec::new(),
+        recorder: RecorderPart { facts: true, census: true },
         rewrite: Box::new(AsRecorded),
     };
     read(&write_pickle(Vec::new(), &part).expect("memory can be written"))
@@ -88,15 +90,82 @@ fn full() -> Snapshot {
         setting("table", SettingValue::Table(table)),
         setting("empty", SettingValue::Table(Vec::new())),
     ];
+    out.recorder = vec![setting("rank", SettingValue::Int(3))];
+    out.census = census();
     out.annotations =
         vec![Annotation { is_start: true, name: mark, device: Some(DeviceId(1)), time_us: Some(4) }];
     out
+}
+
+/// A census with a shard that a module has, and a tensor that a variable holds.
+fn census() -> Census {
+    let shard = NamedTensor {
+        device: DeviceId(1),
+        addr: u64::MAX >> 1,
+        bytes: Bytes(64),
+        dtype: CensusIx(0),
+        shape: CensusIx(0),
+        requires_grad: true,
+        grad_fn: None,
+        role: Some(TensorRole::OptimizerState),
+        name: Some(CensusIx(1)),
+        owner: Some(CensusIx(0)),
+        key: Some(CensusIx(2)),
+        whole: Some(CensusIx(1)),
+        holder: None,
+    };
+    let held = NamedTensor {
+        requires_grad: false,
+        grad_fn: Some(CensusIx(3)),
+        role: None,
+        name: None,
+        owner: None,
+        key: None,
+        whole: None,
+        holder: Some(CensusIx(0)),
+        ..shard
+    };
+    let holder = TensorHolder {
+        variable: CensusIx(4),
+        example: CensusIx(5),
+        function: CensusIx(6),
+        file: CensusIx(7),
+        line: 9,
+        collection: Some(CensusIx(8)),
+    };
+    let texts =
+        ["float32", "a.weight", "exp_avg", "MulBackward0", "kept", "kept[3]", "fit", "/x/a.py", "list"];
+    let owners = vec![CensusOwner { is_optimizer: true, class: CensusIx(2), number: 1 }];
+    let texts = texts.map(str::to_owned).to_vec();
+    Census::new(vec![shard, held], texts, vec![vec![2, 8], vec![4, 8]], owners, vec![holder])
 }
 
 #[test]
 fn every_key_is_read_again() {
     let written = full();
     let read = rewritten(&written);
+    assert_eq!(read.recorder, written.recorder);
+    let said = |census: &Census| {
+        let tensors = census.tensors().iter();
+        tensors
+            .map(|tensor| {
+                let text = |at: Option<CensusIx>| at.map(|at| census.text(at).to_owned());
+                let owner = tensor.owner.map(|at| census.owner(at));
+                let holder = tensor.holder.map(|at| census.holder(at));
+                let texts =
+                    holder.map(|h| [h.variable, h.example, h.function, h.file].map(|at| text(Some(at))));
+                (
+                    (tensor.device, tensor.addr, tensor.bytes, tensor.requires_grad, tensor.role),
+                    [text(Some(tensor.dtype)), text(tensor.name), text(tensor.key), text(tensor.grad_fn)],
+                    [Some(tensor.shape), tensor.whole].map(|at| at.map(|at| census.dimensions(at).to_vec())),
+                    owner.map(|owner| (owner.is_optimizer, owner.number, text(Some(owner.class)))),
+                    (texts, holder.map(|holder| (holder.line, text(holder.collection)))),
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(said(&read.census), said(&written.census));
+    assert_eq!(read.census.tensors().len(), 2);
     assert_eq!((read.issues.len(), read.unknown_keys.len()), (0, 0));
     assert_eq!((&read.settings, read.annotations.len()), (&written.settings, 1));
     let (here, there) = (&read.timelines[0], &written.timelines[0]);
@@ -158,6 +227,7 @@ fn parts_that_are_used_again_are_written_once() {
         devices: snapshot.timelines.iter().map(|timeline| device(timeline)).collect(),
         annotations: Vec::new(),
         keeps_frame: Vec::new(),
+        recorder: RecorderPart { facts: true, census: true },
         rewrite: Box::new(AsRecorded),
     };
     let pickle = write_pickle(Vec::new(), &part).expect("memory can be written");

@@ -5,8 +5,8 @@ use super::table::Table;
 use crate::interchange::cell::Cell;
 use crate::interchange::column::{Column, Kind, Unit, column, number};
 use crate::interchange::selection::Portion;
-use oomscope_analysis::{LifeSpan, Verdict};
-use oomscope_model::{AllocId, Allocation, Moment, Timeline};
+use oomscope_analysis::{LifeSpan, Verdict, holder_text, named_tensors, shape_text, tensor_name};
+use oomscope_model::{AllocId, Allocation, Moment, Recording, Timeline};
 use std::io;
 
 pub(super) static TABLE: Table = Table {
@@ -28,9 +28,33 @@ struct ExportedAllocation {
     verdict: Verdict,
     iteration: Option<u32>,
     phase: Option<&'static str>,
+    tensor: Option<Tensor>,
 }
 
-static COLUMNS: [Column<ExportedAllocation>; 21] = [
+/// What the program said of the first tensor in a block: that with a name, if one has.
+struct Tensor {
+    name: Option<String>,
+    dtype: String,
+    shape: String,
+    holder: Option<String>,
+}
+
+fn text<'r>(tensor: &'r Option<Tensor>, get: impl Fn(&'r Tensor) -> Option<&'r str>) -> Cell<'r> {
+    tensor.as_ref().and_then(get).map_or(Cell::Null, Cell::text)
+}
+
+fn tensor(recording: &Recording, id: AllocId) -> Option<Tensor> {
+    let census = &recording.snapshot().census;
+    let tensor = named_tensors(recording, id).first()?;
+    Some(Tensor {
+        name: tensor_name(census, tensor),
+        dtype: census.text(tensor.dtype).to_owned(),
+        shape: shape_text(census, tensor),
+        holder: tensor.holder.map(|at| holder_text(census, census.holder(at))),
+    })
+}
+
+static COLUMNS: [Column<ExportedAllocation>; 25] = [
     column("device", Kind::Int, "the device; -1 is pinned host memory", |_, row| Cell::Int(row.device)),
     column("allocation", Kind::Int, "its number on the device, in the order of allocation", |_, row| {
         Cell::Int(row.allocation.id.0.into())
@@ -90,6 +114,18 @@ static COLUMNS: [Column<ExportedAllocation>; 21] = [
     column("is_live_at_end", Kind::Bool, "whether it outlives the recording", |_, row| {
         Cell::Bool(row.allocation.end.is_none())
     }),
+    column("tensor", Kind::Text, "the name that the program gave it: of what lives at the end", |_, row| {
+        text(&row.tensor, |tensor| tensor.name.as_deref())
+    }),
+    column("dtype", Kind::Text, "the type of its elements, as the program said", |_, row| {
+        text(&row.tensor, |tensor| Some(&tensor.dtype))
+    }),
+    column("shape", Kind::Text, "its dimensions, as `768x256`", |_, row| {
+        text(&row.tensor, |tensor| Some(&tensor.shape))
+    }),
+    column("holder", Kind::Text, "the variable that leads to it, with its function and line", |_, row| {
+        text(&row.tensor, |tensor| tensor.holder.as_deref())
+    }),
 ];
 
 /// The event before a moment.
@@ -120,6 +156,7 @@ fn row(portion: &Portion, id: AllocId) -> ExportedAllocation {
         verdict: found.categories.verdict(id),
         iteration: found.phases.iteration_at(start).filter(|_| is_recorded),
         phase: is_recorded.then(|| found.phases.phase_at(start).key()),
+        tensor: tensor(&portion.recording, id),
     }
 }
 
