@@ -18,27 +18,28 @@ from ._writer import HOLDERS_S
 PICKLE_PROTOCOL = 4
 
 
-def annotate(snapshot: dict[str, Any]) -> dict[str, Any]:
+def annotate(snapshot: dict[str, Any], *, redact: bool = False) -> dict[str, Any]:
     """Adds the names of tensors and the facts of the device to what `torch.cuda.memory._snapshot()` returned, at once: what is
-    freed later has no name any more. Returns it. Never raises."""
+    freed later has no name any more. Returns it. With `redact`, hashes stand for names. Never raises."""
     with harmless("naming tensors"):
         torch = importlib.import_module("torch")
         rank, world = find_rank()
         snapshot["oomscope"] = {
             **facts_of(torch, {}, rank, world),
-            "census": take(torch, holders_s=HOLDERS_S),
+            "census": take(torch, holders_s=HOLDERS_S, redact=redact),
         }
     return snapshot
 
 
-def census(path: str | os.PathLike[str]) -> None:
+def census(path: str | os.PathLike[str], *, redact: bool = False) -> None:
     """Adds the same to a file that `torch.cuda.memory._dump_snapshot()` just wrote, which takes its place when it is whole. Never
     raises."""
     with harmless("naming tensors"):
         file = Path(path)
         torch = importlib.import_module("torch")
         rank, world = find_rank()
-        facts = {**facts_of(torch, {}, rank, world), "census": take(torch, holders_s=HOLDERS_S)}
+        names = take(torch, holders_s=HOLDERS_S, redact=redact)
+        facts = {**facts_of(torch, {}, rank, world), "census": names}
         # This process wrote it.
         snapshot = pickle.loads(file.read_bytes())
         snapshot["oomscope"] = facts

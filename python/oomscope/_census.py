@@ -17,6 +17,7 @@ from ._columns import Columns
 from ._graph import Graph
 from ._holders import Holder, Holders
 from ._names import Names, Role
+from ._redaction import Redaction
 
 # What a program that just failed is kept waiting for, at most.
 MAX_S = 1.0
@@ -35,10 +36,11 @@ class Deadline(Exception):
     """Time is up."""
 
 
-def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0) -> str:
-    """All tensors on devices, as JSON; with time for that, also who holds those that have no names."""
+def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0, redact: bool = False) -> str:
+    """All tensors on devices, as JSON; with time for that, also who holds those that have no names. With `redact`, hashes stand for
+    names of the program's."""
     start_s = time.monotonic()
-    columns = Columns()
+    columns = Columns(Redaction() if redact else None)
     is_complete = True
     with _plain_tensors(torch):
         try:

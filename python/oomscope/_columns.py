@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from ._holders import Holder
 from ._names import Owner, Role
+from ._redaction import Redaction
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -45,7 +46,8 @@ class _Once(Generic[Key]):
 class Columns:
     """Tensors, a row each."""
 
-    def __init__(self) -> None:
+    def __init__(self, redaction: Redaction | None = None) -> None:
+        self._redaction = redaction
         self.addresses: set[int] = set()
         self.are_holders_complete = False
         self._texts: _Once[str] = _Once()
@@ -58,7 +60,7 @@ class Columns:
         self, tensor: Any, role: Role | None, address: int, size: int, holder: Holder | None = None
     ) -> None:
         """Adds a tensor whose storage begins at an address and has a size."""
-        text, role = self._texts.number, role or Role("")
+        text, name, role = self._texts.number, self._name, role or Role("")
         shape = tuple(int(size) for size in tensor.shape)
         stride = None if tensor.is_contiguous() else tuple(int(step) for step in tensor.stride())
         grad_fn = tensor.grad_fn
@@ -75,7 +77,7 @@ class Columns:
                 int(tensor.requires_grad),
                 text(None if grad_fn is None else type(grad_fn).__name__),
                 text(role.kind or None),
-                text(role.name),
+                name(role.name),
                 self._owners.number(role.owner),
                 text(role.key),
                 self._shapes.number(role.whole),
@@ -83,14 +85,26 @@ class Columns:
             )
         )
 
+    def _name(self, name: str | None) -> int:
+        """The number of a name of the program's."""
+        hide = None if self._redaction is None else self._redaction.hide
+        return self._texts.number(name if name is None or hide is None else hide(name))
+
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON can say it."""
-        text = self._texts.number
-        owners = [(text(owner.kind), text(owner.class_name), owner.number) for owner in self._owners.numbers]
+        text, name = self._texts.number, self._name
+        owners = [
+            (
+                text(owner.kind),
+                text(owner.class_name) if owner.kind == "optimizer" else name(owner.class_name),
+                owner.number,
+            )
+            for owner in self._owners.numbers
+        ]
         holders = [
             (
-                text(holder.variable),
-                text(holder.example),
+                name(holder.variable),
+                name(holder.example),
                 text(holder.place.function),
                 text(holder.place.file),
                 holder.place.line,

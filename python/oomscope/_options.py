@@ -33,6 +33,7 @@ class Options:
     verdict: bool = True
     census: bool = True
     ranks: bool = True
+    redact: bool = False
 
 
 def read_signal(name: str | int | None) -> int | None:

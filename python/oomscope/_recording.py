@@ -40,6 +40,7 @@ def record(
     verdict: bool = True,
     census: bool = True,
     ranks: bool = True,
+    redact: bool = False,
 ) -> Recording:
     """Records memory snapshots into a directory, from the first use of a device until `stop` or the end of the process.
 
@@ -49,7 +50,8 @@ def record(
 
     `max_entries`, `stacks` ("all" or "python") and `context` are those of `torch.cuda.memory._record_memory_history`. Of the
     files of this run, at most `max_files` and `max_bytes` stay. `verdict` prints what `oomscope report` says at the end.
-    `census` writes with each snapshot which tensors there are, and the names of parameters, gradients and states. `ranks` writes
+    `census` writes with each snapshot which tensors there are, and the names of parameters, gradients and states, `redact` hashes in
+    their place. `ranks` writes
     one, too, when another rank of the job fails, or its launcher ends this one.
 
     While a recording is under way, another one joins it, and its options count.
@@ -70,6 +72,7 @@ def record(
             verdict=verdict,
             census=census,
             ranks=ranks,
+            redact=redact,
         )
     )
 

@@ -41,6 +41,7 @@ class Writer:
         self._history = history
         self._marks = marks
         self._has_census = options.census
+        self._redacts = options.redact
         self._started = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         # Held while a file is written, or none must be. A signal or an exit may come while this thread writes.
         self.lock = threading.RLock()
@@ -90,7 +91,8 @@ class Writer:
         """The tensors, with their names and who holds them; nothing where that fails."""
         if self._has_census:
             with harmless("naming tensors"):
-                return {"census": census(self._torch, holders_s=HOLDERS_S if reason in HELD_AT else 0.0)}
+                holders_s = HOLDERS_S if reason in HELD_AT else 0.0
+                return {"census": census(self._torch, holders_s=holders_s, redact=self._redacts)}
         return {}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import pickle
+import re
 import sys
 import time
 import types
@@ -69,6 +70,28 @@ def test_what_modules_and_optimizers_hold_has_its_path(torch: FakeTorch) -> None
     }
     assert (found[1536].bytes, found[1536].shape, found[1536].dtype) == (32, [8], "float32")
     del model, loose
+
+
+def test_hashes_stand_for_names(torch: FakeTorch) -> None:
+    weight = FakeTensor(512, requires_grad=True)
+    model = FakeModule({"secret": FakeModule({"0": FakeModule(weight=weight)})})
+    optimizer = FakeOptimizer(weight)
+    optimizer.state[weight] = {"exp_avg": FakeTensor(1024)}
+    hidden_list = [FakeTensor(1536)]
+    texts = []
+    for _ in range(2):
+        text = census(torch, 60.0, holders_s=60.0, redact=True)
+        for name in ("secret", "weight", "hidden_list", "FakeModule"):
+            assert name not in text
+        found = json.loads(text)
+        rows = {row.address: row for row in (Row(found, at) for at in range(3))}
+        assert re.fullmatch(r"n[0-9a-f]{8}\.0\.n[0-9a-f]{8}", rows[512].name or "")
+        # A parameter and its state are still known as such.
+        assert (rows[1024].name, rows[1024].key) == (rows[512].name, "exp_avg")
+        assert rows[1024].owner == "FakeOptimizer"
+        texts.append(rows[512].name)
+    assert texts[0] != texts[1]
+    del model, hidden_list
 
 
 def test_parameters_of_an_optimizer_alone_and_leaves_have_roles(torch: FakeTorch) -> None:
