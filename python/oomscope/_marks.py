@@ -1,18 +1,18 @@
 """Steps and phases as marks in the recording: named ranges, and metadata of events where this torch has it.
 
 torch keeps the ranges of `record_function` in snapshots since 2.6; before that, they are kept here, and written as torch
-would. It has metadata of events since 2.12 at the latest. They belong to a thread; those of the program are left alone.
+would. It has metadata of events since 2.12 at the latest. They belong to a thread; what the program has there stays.
 """
 
 from __future__ import annotations
 
 import collections
-import json
 import threading
 import time
 from typing import Any
 
 from ._messages import harmless
+from ._metadata import Metadata
 
 # Ranges of steps and phases that are kept; two lines each.
 MAX_ANNOTATIONS = 20_000
@@ -24,8 +24,7 @@ class Marks:
     def __init__(self, torch: Any) -> None:
         self._torch = torch
         self._annotations: collections.deque[dict[str, Any]] = collections.deque(maxlen=MAX_ANNOTATIONS)
-        self._get = getattr(torch.cuda.memory, "_get_memory_metadata", None)
-        self._set = getattr(torch.cuda.memory, "_set_memory_metadata", None)
+        self._metadata = Metadata(torch)
         self._step: int | None = None
         self._step_range: Any = None
         self._ours = threading.local()
@@ -63,6 +62,21 @@ class Marks:
                 phases.pop()
             self._describe()
 
+    @property
+    def has_metadata(self) -> bool:
+        """Whether this torch keeps metadata of events."""
+        return self._metadata.is_known
+
+    @property
+    def module(self) -> str | None:
+        """The path of the module that runs in this thread."""
+        return getattr(self._ours, "module", None)
+
+    def enter_module(self, path: str | None) -> None:
+        """Says which module runs in this thread from now on."""
+        self._ours.module = path
+        self._describe()
+
     def complete(self, snapshot: dict[str, Any]) -> None:
         """Adds the ranges to a snapshot of a torch that keeps none."""
         if self._annotations:
@@ -91,16 +105,6 @@ class Marks:
         return phases
 
     def _describe(self) -> None:
-        """Sets this thread's metadata to its step and phase."""
-        if self._set is None or self._get is None:
-            return
-        if self._get() != getattr(self._ours, "text", ""):
-            return
-        facts: dict[str, Any] = {}
-        if self._step is not None:
-            facts["step"] = self._step
-        if self._phases():
-            facts["phase"] = self._phases()[-1]
-        text = json.dumps(facts, separators=(",", ":")) if facts else ""
-        self._set(text)
-        self._ours.text = text
+        """Sets this thread's metadata to its step, phase and module."""
+        phases = self._phases()
+        self._metadata.set(step=self._step, phase=phases[-1] if phases else None, module=self.module)

@@ -56,7 +56,7 @@ class Names:
         for root in modules:
             if id(root) not in inner:
                 owner = self._owner("module", root)
-                for path, module in _walk(root):
+                for path, module in walk(root):
                     yield
                     self._of_module(path, module, owner)
 
@@ -122,7 +122,7 @@ class Names:
         return Owner(kind, type(thing).__name__, self._owners - 1)
 
 
-def _walk(root: Any) -> Iterator[tuple[str, Any]]:
+def walk(root: Any) -> Iterator[tuple[str, Any]]:
     """A module and all below it, with their paths; a module that is in two places has the first."""
     seen: set[int] = set()
     waiting = [("", root)]

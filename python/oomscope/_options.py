@@ -34,6 +34,7 @@ class Options:
     census: bool = True
     ranks: bool = True
     redact: bool = False
+    modules: bool = False
 
 
 def read_signal(name: str | int | None) -> int | None:

@@ -41,6 +41,7 @@ def record(
     census: bool = True,
     ranks: bool = True,
     redact: bool = False,
+    modules: bool = False,
 ) -> Recording:
     """Records memory snapshots into a directory, from the first use of a device until `stop` or the end of the process.
 
@@ -53,6 +54,8 @@ def record(
     `census` writes with each snapshot which tensors there are, and the names of parameters, gradients and states, `redact` hashes in
     their place. `ranks` writes
     one, too, when another rank of the job fails, or its launcher ends this one.
+
+    `modules` writes which module made each allocation, forward and backward, which takes some microseconds for each call of a module.
 
     While a recording is under way, another one joins it, and its options count.
     """
@@ -73,6 +76,7 @@ def record(
             census=census,
             ranks=ranks,
             redact=redact,
+            modules=modules,
         )
     )
 

@@ -55,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
     add("--max-bytes", default=most, metavar="SIZE", help="bytes that stay (default: %(default)s)")
     add("--no-verdict", action="store_true", help="do not print what oomscope report says at the end")
     add("--no-census", action="store_true", help="do not write the names of tensors")
+    add("--modules", action="store_true", help="write which module made each allocation")
     add("--redact", action="store_true", help="write hashes in place of the names of tensors and variables")
     add("--no-ranks", action="store_true", help="do not write one when another rank of the job fails")
     add("-m", dest="is_module", action="store_true", help="the program is a module, as in python -m")
@@ -100,6 +101,7 @@ def _record(asked: argparse.Namespace) -> Recording:
         census=not asked.no_census,
         ranks=not asked.no_ranks,
         redact=asked.redact,
+        modules=asked.modules,
     )
 
 

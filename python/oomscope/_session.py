@@ -17,6 +17,7 @@ from typing import Any
 from ._history import History
 from ._marks import Marks
 from ._messages import harmless, say
+from ._modules import Modules
 from ._observer import forget, listen
 from ._optimizer_clock import OptimizerClock
 from ._options import Options
@@ -45,6 +46,7 @@ class Session:
         self._lock = threading.Lock()
         self._clock: OptimizerClock | None = None
         self._signal: SignalTrigger | None = None
+        self._modules = Modules(torch, self.marks) if options.modules else None
         self._counted = 0
         self._said: int | None = None
 
@@ -96,6 +98,9 @@ class Session:
                 listen(self._torch, self._on_oom)
         with harmless("counting steps"):
             self._clock = OptimizerClock(self._count)
+        if self._modules is not None:
+            with harmless("naming modules"):
+                self._modules.start()
         if self._signal is not None:
             with harmless("waiting for a signal"):
                 self._signal.come_first()
@@ -130,6 +135,9 @@ class Session:
                 peers.end()
 
     def _let_go(self) -> None:
+        with harmless("naming modules"):
+            if self._modules is not None:
+                self._modules.stop()
         with harmless("counting steps"):
             if self._clock is not None:
                 self._clock.stop()

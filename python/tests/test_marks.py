@@ -52,7 +52,14 @@ def test_metadata_of_the_program_stay(torch: FakeTorch, tmp_path: Path) -> None:
         torch.metadata = "mine"
         recording.step()
         with recording.phase("forward"):
-            assert torch.metadata == "mine"
+            assert torch.metadata == 'mine {"step":1,"phase":"forward"}'
+            # As a program does that sets its own for a while.
+            found, torch.metadata = torch.metadata, '{"step":7,"who":"me"}'
+            with recording.phase("inner"):
+                assert torch.metadata == '{"step":7,"phase":"inner","who":"me"}'
+            assert torch.metadata == '{"step":7,"phase":"forward","who":"me"}'
+            torch.metadata = found
+        assert torch.metadata == 'mine {"step":1}'
     assert torch.metadata == "mine"
 
 

@@ -250,3 +250,16 @@ def test_each_rank_leaves_a_file_when_one_fails(fails: str, rig: Rig) -> None:
     }
     assert {file["oomscope"]["rank"] for file in files.values()} == set(range(count)), done.stderr
     assert len(files) == count
+
+
+def test_modules_are_those_that_made_the_gradients(rig: Rig) -> None:
+    program = str(PYTHON / "tests" / "programs" / "modules.py")
+    done = rig.run(program, *(["3"] if rig.version >= (2, 12) else ["3", "plain"]))
+    assert done.returncode == 0, done.stderr
+    assert "failed" not in done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    if rig.version >= (2, 12):
+        assert (found["wrong"], found["right"]) == ([], 32)
+        # A block that is run again in the backward pass has its own names there.
+        assert {"blocks.1.mlp.0", "blocks.1.norm", "head"} <= found["made"].keys()
+        assert "mlp.0" not in found["made"]

@@ -15,6 +15,8 @@ pub struct HeldBy {
     pub part: String,
     /// What it is a variable of, as `fit (train.py:36)`.
     pub place: String,
+    /// The way from the part to one of its tensors, as `[17]` or `[3].args[1]`.
+    pub entry: String,
     /// The type of the collection that the part is, as `list`; `None` where it is none, or the file does not say so.
     pub collection: Option<String>,
 }
@@ -22,8 +24,9 @@ pub struct HeldBy {
 impl HeldBy {
     /// A holder of a census.
     pub fn of(census: &Census, holder: &TensorHolder) -> Self {
-        let [variable, function, file] =
-            [holder.variable, holder.function, holder.file].map(|at| census.text(at));
+        let [variable, function, file, example] =
+            [holder.variable, holder.function, holder.file, holder.example].map(|at| census.text(at));
+        let entry = example.strip_prefix(variable).unwrap_or_default().to_owned();
         let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let place = match (file, holder.line) {
             ("", _) => function.to_owned(),
@@ -31,7 +34,7 @@ impl HeldBy {
             (file, line) => format!("{function} ({file}:{line})"),
         };
         let collection = holder.collection.map(|at| census.text(at).to_owned());
-        Self { variable: variable.to_owned(), part: variable.to_owned(), place, collection }
+        Self { variable: variable.to_owned(), part: variable.to_owned(), place, entry, collection }
     }
 
     /// Whether both begin with the same variable of the same function.
@@ -74,7 +77,8 @@ mod tests {
     fn held(variable: &str, collection: &str) -> HeldBy {
         let collection = Some(collection.to_owned());
         let part = variable.to_owned();
-        HeldBy { variable: variable.to_owned(), part, place: "fit (a.py:3)".to_owned(), collection }
+        let (place, entry) = ("fit (a.py:3)".to_owned(), "[1]".to_owned());
+        HeldBy { variable: variable.to_owned(), part, place, entry, collection }
     }
 
     #[test]

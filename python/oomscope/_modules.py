@@ -1,0 +1,186 @@
+"""Which module runs, in the metadata of allocations: forward in the thread that calls it, backward in autograd's own.
+
+A module is known by its path within the outermost module whose call this is. Nothing of the program is kept: hooks on its graph have a text.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ._marks import Marks
+from ._messages import harmless
+from ._names import walk
+
+# What a node of a graph that has our hook says.
+HOOKED = "oomscope"
+
+# Outermost modules whose paths are remembered: models and losses.
+MAX_OUTERMOST = 64
+
+
+class Modules:
+    """Hooks on all modules, for as long as a recording lasts."""
+
+    def __init__(self, torch: Any, marks: Marks) -> None:
+        self._torch = torch
+        self._marks = marks
+        self._ours = threading.local()
+        self._known: list[_Paths] = []
+        self._handles: list[Any] = []
+        compiler = getattr(torch, "compiler", None)
+        self._is_compiling = getattr(compiler, "is_compiling", lambda: False)
+
+    def start(self) -> None:
+        """Listens to all modules, where allocations have metadata."""
+        if self._marks.has_metadata:
+            hooks = self._torch.nn.modules.module
+            self._handles = [
+                hooks.register_module_forward_pre_hook(self._before),
+                hooks.register_module_forward_hook(self._after, always_call=True),
+            ]
+
+    def stop(self) -> None:
+        """Listens no more."""
+        handles, self._handles = self._handles, []
+        for handle in handles:
+            handle.remove()
+
+    def _before(self, module: Any, inputs: Any) -> None:
+        if self._is_compiling():
+            return
+        with harmless("naming modules"):
+            stack = self._stack()
+            around = stack[-1] if stack else None
+            if around is not None:
+                # What a module is given was made by the one around it, unless that is known better.
+                self._hook(inputs, around.path)
+            paths = self._paths_for(module) if around is None else around.paths
+            path = paths.of(module, None if around is None else around.path)
+            stack.append(_Call(module, path, paths, self._marks.module))
+            self._marks.enter_module(path)
+
+    def _after(self, module: Any, inputs: Any, output: Any) -> None:
+        if self._is_compiling():
+            return
+        with harmless("naming modules"):
+            stack = self._stack()
+            if not any(call.module is module for call in stack):
+                return
+            while True:
+                call = stack.pop()
+                self._marks.enter_module(call.before)
+                if call.module is module:
+                    break
+            self._hook(output, call.path)
+
+    def _hook(self, values: Any, path: str | None) -> None:
+        """Says in a backward pass that what made these values was within a module."""
+        for value in _tensors(values, self._torch.Tensor):
+            node = value.grad_fn if self._is_plain(type(value)) else None
+            if node is not None and HOOKED not in node.metadata:
+                node.metadata[HOOKED] = True
+                node.register_prehook(_Backward(self._torch, self._marks, path))
+
+    def _is_plain(self, kind: type) -> bool:
+        """Whether tensors of a class answer without code of the program's."""
+        plain = (self._torch.Tensor.__torch_function__, self._torch._C._disabled_torch_function_impl)
+        return getattr(kind, "__torch_function__", None) in plain
+
+    def _paths_for(self, module: Any) -> _Paths:
+        """The paths within the module that calls began with, when this one was within it: a part is run again in a backward pass, where it
+        was checkpointed."""
+        for paths in self._known:
+            if paths.has(module):
+                return paths
+        paths = _Paths(module)
+        self._known = [paths, *(known for known in self._known if not known.is_within(paths))]
+        del self._known[MAX_OUTERMOST:]
+        return paths
+
+    def _stack(self) -> list[_Call]:
+        """The modules that run in this thread."""
+        if not hasattr(self._ours, "stack"):
+            self._ours.stack = []
+        stack: list[_Call] = self._ours.stack
+        return stack
+
+
+class _Paths:
+    """The paths of all modules within one. Modules may come later, and some are made for each call."""
+
+    def __init__(self, outermost: Any) -> None:
+        self._outermost = weakref.ref(outermost)
+        self._misses = 0
+        self._paths = self._walk()
+
+    def of(self, module: Any, around: str | None) -> str | None:
+        """The path of a module, `None` for the outermost itself; one that is not there is a part of what calls it."""
+        path = self._paths.get(id(module))
+        if path is None:
+            self._misses += 1
+            # The first, second, fourth, eighth time, as it takes long.
+            if self._misses & (self._misses - 1) == 0:
+                self._paths = self._walk()
+            path = self._paths.get(id(module), around or "")
+        return path or None
+
+    def has(self, module: Any) -> bool:
+        """Whether a module is this one or within it."""
+        return id(module) in self._paths and self._outermost() is not None
+
+    def is_within(self, other: _Paths) -> bool:
+        """Whether the outermost module is within another one, or is gone."""
+        outermost = self._outermost()
+        return outermost is None or other.has(outermost)
+
+    def _walk(self) -> dict[int, str]:
+        outermost = self._outermost()
+        return {} if outermost is None else {id(inner): path for path, inner in walk(outermost)}
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A module that runs, and which one did before."""
+
+    module: Any
+    path: str | None
+    paths: _Paths
+    before: str | None
+
+
+class _Backward:
+    """Says which module's backward runs, in the thread that runs it."""
+
+    __slots__ = ("_marks", "_path", "_torch")
+
+    def __init__(self, torch: Any, marks: Marks, path: str | None) -> None:
+        self._torch = torch
+        self._marks = marks
+        self._path = path
+
+    def __call__(self, gradients: Any) -> None:
+        with harmless("naming modules"):
+            if self._marks.module is None:
+                # What the next backward pass begins with is within no module.
+                self._torch.autograd.Variable._execution_engine.queue_callback(self._end)
+            self._marks.enter_module(self._path)
+
+    def _end(self) -> None:
+        with harmless("naming modules"):
+            self._marks.enter_module(None)
+
+
+def _tensors(values: Any, kind: type, depth: int = 2) -> Iterator[Any]:
+    """The tensors of what a module takes or returns."""
+    if isinstance(values, kind):
+        yield values
+    elif depth and isinstance(values, (tuple, list)):
+        for value in values:
+            yield from _tensors(value, kind, depth - 1)
+    elif depth and isinstance(values, dict):
+        for value in list(dict.values(values)):
+            yield from _tensors(value, kind, depth - 1)
