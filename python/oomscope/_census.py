@@ -44,8 +44,8 @@ def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0, redact: boo
     is_complete = True
     with _plain_tensors(torch):
         try:
-            placed, loose, kinds = _take(torch, columns, start_s + max_s)
-            _hold(torch, columns, placed, loose, kinds, time.monotonic() + holders_s)
+            named, placed, loose, kinds = _take(torch, columns, start_s + max_s)
+            _hold(torch, columns, named, placed, loose, kinds, time.monotonic() + holders_s)
         except Deadline:
             is_complete = False
     taken_us = round((time.monotonic() - start_s) * 1e6)
@@ -56,7 +56,9 @@ def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0, redact: boo
     return text
 
 
-def _take(torch: Any, columns: Columns, end_s: float) -> tuple[list[tuple[Any, Role]], list[Any], _Kinds]:
+def _take(
+    torch: Any, columns: Columns, end_s: float
+) -> tuple[Names, list[tuple[Any, Role]], list[Any], _Kinds]:
     """Adds what has a name. Returns the parameters that have only a place in an optimizer, and the other tensors."""
     kinds = _Kinds(torch)
     tensors, modules, optimizers = kinds.sorted(gc.get_objects(), end_s)
@@ -83,21 +85,24 @@ def _take(torch: Any, columns: Columns, end_s: float) -> tuple[list[tuple[Any, R
                 _add(torch, columns, gradient, Role("gradient"))
             if id(tensor) not in seen:
                 loose.append(tensor)
-    return placed, loose, kinds
+    return names, placed, loose, kinds
 
 
 def _hold(
     torch: Any,
     columns: Columns,
+    names: Names,
     placed: list[tuple[Any, Role]],
     loose: list[Any],
     kinds: _Kinds,
     end_s: float,
 ) -> None:
     """Adds the tensors without names, and what their graphs have saved, with who holds them."""
-    holders = Holders(kinds.is_tensor, end_s)
+    holders = Holders(kinds.is_tensor, [thing for _, thing in names.owners], end_s)
     if time.monotonic() < end_s:
         holders.search()
+    for owner, thing in names.owners:
+        columns.add_holder(owner, holders.of(thing))
     for tensor, role in placed:
         _add(torch, columns, tensor, role, holders.of(tensor))
     # The nearest first: what two graphs share is the nearer one's.

@@ -54,6 +54,7 @@ class Columns:
         self._shapes: _Once[tuple[int, ...]] = _Once()
         self._owners: _Once[Owner] = _Once()
         self._holders: _Once[Holder] = _Once()
+        self._held: dict[Owner, Holder] = {}
         self._rows: list[tuple[int, ...]] = []
 
     def add(
@@ -85,6 +86,11 @@ class Columns:
             )
         )
 
+    def add_holder(self, owner: Owner, holder: Holder | None) -> None:
+        """Says who holds a module or an optimizer."""
+        if holder is not None:
+            self._held[owner] = holder
+
     def _name(self, name: str | None) -> int:
         """The number of a name of the program's."""
         hide = None if self._redaction is None else self._redaction.hide
@@ -98,6 +104,7 @@ class Columns:
                 text(owner.kind),
                 text(owner.class_name) if owner.kind == "optimizer" else name(owner.class_name),
                 owner.number,
+                self._holders.number(self._held.get(owner)),
             )
             for owner in self._owners.numbers
         ]
@@ -115,7 +122,7 @@ class Columns:
         return {
             "texts": list(self._texts.numbers),
             "shapes": list(self._shapes.numbers),
-            "owners": _columns(("kind", "class", "number"), owners),
+            "owners": _columns(("kind", "class", "number", "holder"), owners),
             "holders": _columns(("variable", "example", "function", "file", "line", "collection"), holders),
             "holders_complete": self.are_holders_complete,
             "tensors": _columns(COLUMNS, self._rows),

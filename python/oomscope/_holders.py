@@ -52,9 +52,11 @@ class Holder:
 class Holders:
     """Holders of tensors, by the id of the tensor. What was found is kept, so that ids stay those of the same objects."""
 
-    def __init__(self, is_tensor: Callable[[object], bool], end_s: float) -> None:
+    def __init__(self, is_tensor: Callable[[object], bool], owners: Iterable[object], end_s: float) -> None:
+        """`owners` are looked for, too: modules and optimizers."""
         self.is_complete = True
         self._is_tensor = is_tensor
+        self._owners = {id(owner) for owner in owners}
         self._end_s = end_s
         self._objects: list[Any] = []
         self._parents: list[int] = []
@@ -67,7 +69,9 @@ class Holders:
         self._seen: set[int] = {
             id(vars(module)) for module in list(sys.modules.values()) if module is not None
         }
-        self._seen.update(id(own) for own in (self.__dict__, self._objects, self._parents, self._roots))
+        self._seen.update(
+            id(own) for own in (self.__dict__, self._objects, self._parents, self._roots, self._owners)
+        )
 
     def search(self) -> None:
         """Finds all tensors: first from the program's own variables, then from those of libraries."""
@@ -111,6 +115,7 @@ class Holders:
         # Millions of times: everything is a local name.
         objects, parents, seen, places = self._objects, self._parents, self._seen, self._places
         is_tracked, is_tensor, referents = gc.is_tracked, self._is_tensor, gc.get_referents
+        owners = self._owners
         first = len(objects)
         for root in roots:
             # The collector need not know context variables.
@@ -130,7 +135,7 @@ class Holders:
             elif kind is contextvars.ContextVar:
                 children = self._values_of(thing)
             else:
-                if is_tensor(thing):
+                if is_tensor(thing) or id(thing) in owners:
                     places[id(thing)] = at
                 children = _referents(thing)
             for child in children:

@@ -44,7 +44,7 @@ class Names:
         self._is_tensor = is_tensor
         self._has_memory = has_memory
         self._roles: dict[int, tuple[Any, Role]] = {}
-        self._owners = 0
+        self.owners: list[tuple[Owner, Any]] = []
 
     def found(self) -> list[tuple[Any, Role]]:
         """All tensors with a role."""
@@ -118,8 +118,9 @@ class Names:
                 self._roles[id(inner)] = (inner, Role(role.kind, role.name, role.owner, role.key, whole))
 
     def _owner(self, kind: str, thing: Any) -> Owner:
-        self._owners += 1
-        return Owner(kind, type(thing).__name__, self._owners - 1)
+        owner = Owner(kind, type(thing).__name__, len(self.owners))
+        self.owners.append((owner, thing))
+        return owner
 
 
 def walk(root: Any) -> Iterator[tuple[str, Any]]:

@@ -22,8 +22,8 @@ NAMELESS = " → …"
 # Entries of a container that are compared to find a place.
 MAX_COMPARED = 100_000
 
-# Keys that are written: names of the program, not its data.
-MAX_KEY = 40
+# Keys that are written: names of the program, not its data, such as digests.
+MAX_KEY = 30
 
 # A dictionary with more names than that is a collection.
 MAX_FIELDS = 100

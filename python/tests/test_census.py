@@ -72,6 +72,16 @@ def test_what_modules_and_optimizers_hold_has_its_path(torch: FakeTorch) -> None
     del model, loose
 
 
+def test_models_in_a_list_are_held_by_it(torch: FakeTorch) -> None:
+    records = [{"model": FakeModule(weight=FakeTensor(512 * at))} for at in range(1, 5)]
+    found = json.loads(census(torch, 60.0, holders_s=60.0))
+    owners, holders, text = found["owners"], found["holders"], found["texts"]
+    assert len(owners["holder"]) == len(records)
+    (holder,) = set(owners["holder"])
+    said = [text[holders[key][holder]] for key in ("variable", "collection", "example")]
+    assert said == ["records", "list", 'records[0]["model"]']
+
+
 def test_hashes_stand_for_names(torch: FakeTorch) -> None:
     weight = FakeTensor(512, requires_grad=True)
     model = FakeModule({"secret": FakeModule({"0": FakeModule(weight=weight)})})

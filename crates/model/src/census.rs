@@ -61,6 +61,8 @@ pub struct CensusOwner {
     pub class: CensusIx,
     /// Its number among all owners, from 0.
     pub number: u32,
+    /// The variable that leads to it.
+    pub holder: Option<CensusIx>,
 }
 
 /// A variable that leads to tensors by references.
@@ -132,12 +134,15 @@ impl Census {
     ) -> Self {
         let is_text = |at: &CensusIx| (at.0 as usize) < texts.len();
         let is_shape = |at: &CensusIx| (at.0 as usize) < shapes.len();
-        let is_owner = |at: &CensusIx| owners.get(at.0 as usize).is_some_and(|owner| is_text(&owner.class));
         let is_holder = |at: &CensusIx| {
             let texts_of = |of: &TensorHolder| [of.variable, of.example, of.function, of.file];
             holders
                 .get(at.0 as usize)
                 .is_some_and(|holder| texts_of(holder).iter().chain(&holder.collection).all(is_text))
+        };
+        let is_owner = |at: &CensusIx| {
+            let owner = owners.get(at.0 as usize);
+            owner.is_some_and(|owner| is_text(&owner.class) && owner.holder.iter().all(is_holder))
         };
         tensors.retain(|tensor| {
             is_text(&tensor.dtype)
@@ -177,6 +182,11 @@ impl Census {
     /// A holder.
     pub fn holder(&self, at: CensusIx) -> &TensorHolder {
         &self.holders[at.0 as usize]
+    }
+
+    /// The variable that leads to a tensor, itself or through the module or optimizer that has it.
+    pub fn holder_of(&self, tensor: &NamedTensor) -> Option<CensusIx> {
+        tensor.holder.or_else(|| self.owner(tensor.owner?).holder)
     }
 
     /// An owner.

@@ -130,10 +130,13 @@ fn tensors(found: &CensusText) -> Option<Vec<NamedTensor>> {
 
 fn owners(found: &CensusText) -> Option<Vec<CensusOwner>> {
     let (of, count) = columns(&found.owners, &OWNER_COLUMNS)?;
+    // A file may lack it.
+    let holders = columns(&found.owners, &["kind", "holder"]).map(|(both, _)| both[1]);
     let owner = |at: usize| {
         let kind = found.texts.get(usize::try_from(of[0][at]).ok()?)?;
         let number = u32::try_from(of[2][at]).ok()?;
-        Some(CensusOwner { is_optimizer: kind == "optimizer", class: index(of[1][at])?, number })
+        let holder = holders.and_then(|numbers| index(numbers[at]));
+        Some(CensusOwner { is_optimizer: kind == "optimizer", class: index(of[1][at])?, number, holder })
     };
     (0..count).map(owner).collect()
 }

@@ -1,6 +1,6 @@
 //! Who holds the memory that a verdict is about, where the program said so: the variable from which references lead to it.
 
-use super::holder_advice;
+use super::holder_advice::{self, Kept};
 use crate::assessment::Assessment;
 use crate::case::Case;
 use crate::figure;
@@ -35,7 +35,7 @@ fn holder_of(case: &Case<'_>, about: &[AllocId]) -> Option<Held> {
     let mut held: BTreeMap<CensusIx, Held> = BTreeMap::new();
     for &id in about {
         let tensors = named_tensors(recording, id);
-        let Some(holder) = tensors.iter().find_map(|tensor| tensor.holder) else { continue };
+        let Some(holder) = tensors.iter().find_map(|tensor| census.holder_of(tensor)) else { continue };
         let of = held.entry(holder).or_insert_with(|| Held {
             holder: HeldBy::of(census, census.holder(holder)),
             bytes: Bytes::ZERO,
@@ -96,6 +96,11 @@ pub(super) fn name_holder(verdict: &mut Finding, assessment: &Assessment<'_>) {
     }
     if verdict.id == FindingId::Leak {
         let is_over = assessment.retained.as_ref().is_none_or(|retained| !retained.may_be_one_step());
-        holder_advice::advise(verdict, &held.holder, held.bytes < held.saved_bytes * 2, is_over);
+        let kept = match held.bytes < held.saved_bytes * 2 {
+            false => Kept::Tensors,
+            true if is_over => Kept::FinishedGraphs,
+            true => Kept::Graphs,
+        };
+        holder_advice::advise(verdict, &held.holder, kept);
     }
 }

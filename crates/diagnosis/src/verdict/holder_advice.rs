@@ -4,23 +4,33 @@ use crate::finding::{Advice, Finding};
 use crate::sentence::{Sentence, name, say};
 use oomscope_analysis::HeldBy;
 
-/// Advise first what lets go of what a variable holds, through graphs that were saved or as tensors. `is_over` says that no backward
-/// pass is to come for them.
-pub(super) fn advise(verdict: &mut Finding, holder: &HeldBy, is_graph: bool, is_over: bool) {
-    let (text, code) = match change(holder, is_graph) {
-        Some((text, code)) => (text, Some(code)),
-        None => {
-            let way = name(&holder.variable);
-            (say!("Let go of what {} holds once it is over, or keep its tensors on the CPU.", way), None)
-        }
-    };
-    let text = if is_graph && !is_over {
+/// What a variable keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// Tensors.
+    Tensors,
+    /// Mostly what graphs have saved, for backward passes that may still come.
+    Graphs,
+    /// Mostly what graphs have saved, and no backward pass is to come for them.
+    FinishedGraphs,
+}
+
+/// Advise first what lets go of what a variable holds.
+pub(super) fn advise(verdict: &mut Finding, holder: &HeldBy, kept: Kept) {
+    let change = change(holder, kept != Kept::Tensors);
+    let (text, code) = change.map_or_else(|| (let_go(holder), None), |(text, code)| (text, Some(code)));
+    let text = if kept == Kept::Graphs {
         say!("Unless a backward pass is still to come: {}", text.in_a_sentence())
     } else {
         text
     };
     let remedy = verdict.advice.first().and_then(|first| first.remedy);
     verdict.advice.insert(0, Advice { text, code, remedy });
+}
+
+fn let_go(holder: &HeldBy) -> Sentence {
+    let way = name(&holder.variable);
+    say!("Let go of what {} holds once it is over, or keep its tensors on the CPU.", way)
 }
 
 /// The change in words and code; `None` where a part of the way has no name, or what is held cannot be changed in place.
@@ -54,12 +64,13 @@ fn change(holder: &HeldBy, is_graph: bool) -> Option<(Sentence, String)> {
     let is_plain = holder.entry.matches('[').count() == 1 && holder.entry.ends_with(']');
     let entry = if is_plain { None } else { Some(say!(" (in {})", name(&holder.entry))) };
     let of = name(&variable);
+    let queue = variable.strip_suffix(".queue");
     if holder.collection.is_none() && holder.entry.is_empty() && is_graph {
         return Some((say!("Cut the graph of what {} has:", of), written("VAR = VAR.detach()", &variable)));
     }
     let (says, code) = match holder.collection.as_deref()? {
-        "deque" if variable.ends_with(".queue") => {
-            let queue = variable.trim_end_matches(".queue");
+        "deque" if queue.is_some() => {
+            let queue = queue.unwrap_or_default();
             return Some((
                 say!("Limit how many wait in {}:", name(queue)),
                 written("VAR = queue.Queue(maxsize=2)", queue),

@@ -10,7 +10,7 @@ const NOTHING: i64 = -1;
 
 /// The census of a snapshot as a text, with its names rewritten.
 pub(super) fn census_text(census: &Census, rewrite: &dyn Rewrite) -> String {
-    let mut texts = Texts { census, rewrite, texts: Vec::new(), known: BTreeMap::new() };
+    let mut texts = Texts { census, rewrite, written: Vec::new(), known: BTreeMap::new() };
     let mut shapes = Once::default();
     let (mut owners, mut holders) = (Once::default(), Once::default());
     let mut rows: Vec<Vec<i64>> = Vec::with_capacity(census.tensors().len());
@@ -41,6 +41,7 @@ pub(super) fn census_text(census: &Census, rewrite: &dyn Rewrite) -> String {
                 texts.number_of(kind.to_owned()),
                 texts.number(TextKind::Function, Some(owner.class)),
                 i64::from(owner.number),
+                holders.number(owner.holder),
             ]
         })
         .collect();
@@ -58,11 +59,11 @@ pub(super) fn census_text(census: &Census, rewrite: &dyn Rewrite) -> String {
         .collect();
     let shapes: Vec<&[i64]> = shapes.places.iter().map(|&at| census.dimensions(at)).collect();
     let tensors = columns(&crate::census::TENSOR_COLUMNS, &rows);
-    let owners = columns(&crate::census::OWNER_COLUMNS, &owners);
+    let owners = columns(&OWNER_COLUMNS, &owners);
     let holders = columns(&HOLDER_COLUMNS, &holders);
     json!({
         "version": crate::census::VERSION,
-        "texts": texts.texts,
+        "texts": texts.written,
         "shapes": shapes,
         "owners": owners,
         "holders": holders,
@@ -70,6 +71,8 @@ pub(super) fn census_text(census: &Census, rewrite: &dyn Rewrite) -> String {
     })
     .to_string()
 }
+
+const OWNER_COLUMNS: [&str; 4] = ["kind", "class", "number", "holder"];
 
 const HOLDER_COLUMNS: [&str; 6] = ["variable", "example", "function", "file", "line", "collection"];
 
@@ -100,7 +103,7 @@ impl Once {
 struct Texts<'a> {
     census: &'a Census,
     rewrite: &'a dyn Rewrite,
-    texts: Vec<String>,
+    written: Vec<String>,
     known: BTreeMap<String, i64>,
 }
 
@@ -112,11 +115,11 @@ impl Texts<'_> {
     }
 
     fn number_of(&mut self, text: String) -> i64 {
-        let next = self.texts.len() as i64;
+        let next = self.written.len() as i64;
         if let Some(&number) = self.known.get(&text) {
             return number;
         }
-        self.texts.push(text.clone());
+        self.written.push(text.clone());
         self.known.insert(text, next);
         next
     }

@@ -135,7 +135,8 @@ fn census() -> Census {
     };
     let texts =
         ["float32", "a.weight", "exp_avg", "MulBackward0", "kept", "kept[3]", "fit", "/x/a.py", "list"];
-    let owners = vec![CensusOwner { is_optimizer: true, class: CensusIx(2), number: 1 }];
+    let owners =
+        vec![CensusOwner { is_optimizer: true, class: CensusIx(2), number: 1, holder: Some(CensusIx(0)) }];
     let texts = texts.map(str::to_owned).to_vec();
     Census::new(vec![shard, held], texts, vec![vec![2, 8], vec![4, 8]], owners, vec![holder])
 }
@@ -158,7 +159,9 @@ fn every_key_is_read_again() {
                     (tensor.device, tensor.addr, tensor.bytes, tensor.requires_grad, tensor.role),
                     [text(Some(tensor.dtype)), text(tensor.name), text(tensor.key), text(tensor.grad_fn)],
                     [Some(tensor.shape), tensor.whole].map(|at| at.map(|at| census.dimensions(at).to_vec())),
-                    owner.map(|owner| (owner.is_optimizer, owner.number, text(Some(owner.class)))),
+                    owner.map(|owner| {
+                        (owner.is_optimizer, owner.number, text(Some(owner.class)), owner.holder)
+                    }),
                     (texts, holder.map(|holder| (holder.line, text(holder.collection)))),
                 )
             })

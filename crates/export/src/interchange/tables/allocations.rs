@@ -39,8 +39,8 @@ struct Tensor {
     holder: Option<String>,
 }
 
-fn text<'r>(tensor: &'r Option<Tensor>, get: impl Fn(&'r Tensor) -> Option<&'r str>) -> Cell<'r> {
-    tensor.as_ref().and_then(get).map_or(Cell::Null, Cell::text)
+fn text<'r>(tensor: Option<&'r Tensor>, get: impl Fn(&'r Tensor) -> Option<&'r str>) -> Cell<'r> {
+    tensor.and_then(get).map_or(Cell::Null, Cell::text)
 }
 
 fn tensor(recording: &Recording, id: AllocId) -> Option<Tensor> {
@@ -115,16 +115,16 @@ static COLUMNS: [Column<ExportedAllocation>; 25] = [
         Cell::Bool(row.allocation.end.is_none())
     }),
     column("tensor", Kind::Text, "the name that the program gave it: of what lives at the end", |_, row| {
-        text(&row.tensor, |tensor| tensor.name.as_deref())
+        text(row.tensor.as_ref(), |tensor| tensor.name.as_deref())
     }),
     column("dtype", Kind::Text, "the type of its elements, as the program said", |_, row| {
-        text(&row.tensor, |tensor| Some(&tensor.dtype))
+        text(row.tensor.as_ref(), |tensor| Some(&tensor.dtype))
     }),
     column("shape", Kind::Text, "its dimensions, as `768x256`", |_, row| {
-        text(&row.tensor, |tensor| Some(&tensor.shape))
+        text(row.tensor.as_ref(), |tensor| Some(&tensor.shape))
     }),
     column("holder", Kind::Text, "the variable that leads to it, with its function and line", |_, row| {
-        text(&row.tensor, |tensor| tensor.holder.as_deref())
+        text(row.tensor.as_ref(), |tensor| tensor.holder.as_deref())
     }),
 ];
 
