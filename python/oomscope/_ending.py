@@ -12,6 +12,7 @@ import select
 import signal
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from types import FrameType
@@ -28,8 +29,9 @@ class Ending:
 
     def __init__(self) -> None:
         self._heard, self._tell = os.pipe()
-        os.set_blocking(self._heard, False)
-        os.set_blocking(self._tell, False)
+        if sys.platform != "win32":
+            os.set_blocking(self._heard, False)
+            os.set_blocking(self._tell, False)
         self._thread: threading.Thread | None = None
         self._is_asked = False
 
@@ -48,7 +50,13 @@ class Ending:
 
     def wait(self, seconds: float) -> bool:
         """Waits for SIGTERM, or for `interrupt`, so long at most. Whether SIGTERM has come."""
-        if not select.select([self._heard], [], [], seconds)[0]:
+        if not hasattr(select, "poll"):
+            time.sleep(seconds)
+            return False
+        # Unlike `select`, it takes any number of open files.
+        poll = select.poll()
+        poll.register(self._heard, select.POLLIN)
+        if not poll.poll(1000 * seconds):
             return False
         with contextlib.suppress(BlockingIOError):
             return NUMBER in os.read(self._heard, 4096)

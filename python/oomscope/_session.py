@@ -47,6 +47,7 @@ class Session:
         self._clock: OptimizerClock | None = None
         self._signal: SignalTrigger | None = None
         self._modules = Modules(torch, self.marks) if options.modules else None
+        self._has_met = False
         self._counted = 0
         self._said: int | None = None
 
@@ -85,11 +86,13 @@ class Session:
 
     def _meet_peers(self) -> None:
         """Listens to the other ranks, once it is known that there are some."""
-        if self.triggers.peers is None and self._options.ranks:
-            with harmless("meeting the other ranks"):
-                peers = find_peers()
-                if peers is not None:
-                    self.triggers.peers = Peers(self.writer.store.directory, *peers, self._on_peer)
+        if self._has_met or not self._options.ranks:
+            return
+        with harmless("meeting the other ranks"):
+            peers = find_peers()
+            self._has_met = peers is not None
+            if peers is not None:
+                self.triggers.peers = Peers(self.writer.store.directory, *peers, self._on_peer)
 
     def _listen(self) -> None:
         """Asks to be told of what may be an occasion to write."""
