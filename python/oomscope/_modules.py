@@ -48,6 +48,22 @@ class Modules:
         handles, self._handles = self._handles, []
         for handle in handles:
             handle.remove()
+        if handles:
+            self._marks.enter_module(None)
+
+    def enter_backward(self, path: str | None) -> None:
+        """Says which module's backward runs in this thread; graphs may outlive the recording."""
+        if not self._handles:
+            return
+        with harmless("naming modules"):
+            if self._marks.module is None:
+                # What the next backward pass begins with is within no module.
+                self._torch.autograd.Variable._execution_engine.queue_callback(self._end_backward)
+            self._marks.enter_module(path)
+
+    def _end_backward(self) -> None:
+        with harmless("naming modules"):
+            self._marks.enter_module(None)
 
     def _before(self, module: Any, inputs: Any) -> None:
         if self._is_compiling():
@@ -83,7 +99,7 @@ class Modules:
             node = value.grad_fn if self._is_plain(type(value)) else None
             if node is not None and HOOKED not in node.metadata:
                 node.metadata[HOOKED] = True
-                node.register_prehook(_Backward(self._torch, self._marks, path))
+                node.register_prehook(_Backward(self, path))
 
     def _is_plain(self, kind: type) -> bool:
         """Whether tensors of a class answer without code of the program's."""
@@ -155,23 +171,14 @@ class _Call:
 class _Backward:
     """Says which module's backward runs, in the thread that runs it."""
 
-    __slots__ = ("_marks", "_path", "_torch")
+    __slots__ = ("_modules", "_path")
 
-    def __init__(self, torch: Any, marks: Marks, path: str | None) -> None:
-        self._torch = torch
-        self._marks = marks
+    def __init__(self, modules: Modules, path: str | None) -> None:
+        self._modules = modules
         self._path = path
 
     def __call__(self, gradients: Any) -> None:
-        with harmless("naming modules"):
-            if self._marks.module is None:
-                # What the next backward pass begins with is within no module.
-                self._torch.autograd.Variable._execution_engine.queue_callback(self._end)
-            self._marks.enter_module(self._path)
-
-    def _end(self) -> None:
-        with harmless("naming modules"):
-            self._marks.enter_module(None)
+        self._modules.enter_backward(self._path)
 
 
 def _tensors(values: Any, kind: type, depth: int = 2) -> Iterator[Any]:
