@@ -39,7 +39,7 @@ class Deadline(Exception):
 def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0, redact: bool = False) -> str:
     """All tensors on devices, as JSON; with time for that, also who holds those that have no names. With `redact`, hashes stand for
     names of the program's."""
-    start_s = time.monotonic()
+    start_s, began_us = time.monotonic(), time.time_ns() // 1000
     columns = Columns(Redaction() if redact else None)
     is_complete = True
     with _plain_tensors(torch):
@@ -49,7 +49,8 @@ def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0, redact: boo
         except Deadline:
             is_complete = False
     taken_us = round((time.monotonic() - start_s) * 1e6)
-    found = {"version": 1, "complete": is_complete, "taken_us": taken_us, **columns.as_dict()}
+    about = {"version": 1, "complete": is_complete, "began_us": began_us, "taken_us": taken_us}
+    found = {**about, **columns.as_dict()}
     text = json.dumps(found, separators=(",", ":"))
     if MAX_BYTES < len(text):
         raise ValueError(f"they take more than {MAX_BYTES >> 20} MiB")

@@ -3,17 +3,34 @@
 use crate::held_by::HeldBy;
 use oomscope_model::{AllocId, Census, CensusIx, NamedTensor, Recording, TensorHolder, TensorRole};
 
+/// By so much the clock of events may differ from that of the recorder: torch converts ticks of the processor.
+const CLOCKS_US: i64 = 1000;
+
 /// The tensors in a block, when the program named them: at the end of the recording; those with a role first.
 ///
 /// A block is what was allocated last at its address, so that a name is never that of memory that lay there before. Tensors that
-/// are larger than their block contradict it, and are left out.
+/// are larger than their block contradict it, and are left out; so are those of a block that another thread allocated since they were
+/// looked at.
 pub fn named_tensors(recording: &Recording, id: AllocId) -> &[NamedTensor] {
     if recording.lifetimes.end(id).is_some() {
         return &[];
     }
-    let here = recording.snapshot().census.at(recording.device, recording.addr(id));
+    let census = &recording.snapshot().census;
+    let here = census.at(recording.device, recording.addr(id));
+    if here.is_empty()
+        || allocated_us(recording, id)
+            .zip(census.began_us())
+            .is_some_and(|(at, began)| began.saturating_add(CLOCKS_US) < at)
+    {
+        return &[];
+    }
     let fits = here.iter().all(|tensor| tensor.bytes <= recording.size(id));
     if fits { here } else { &[] }
+}
+
+/// When a block was allocated, where events say so.
+fn allocated_us(recording: &Recording, id: AllocId) -> Option<i64> {
+    recording.events.time_us(recording.lifetimes.start(id).event()?)
 }
 
 /// The name of a tensor, as `exp_avg of blocks.0.weight`; `None` where the program has none for it.
@@ -96,14 +113,15 @@ mod tests {
             Event::new(Action::FreeCompleted, 512, 100),
             Event::new(Action::Alloc, 512, 64),
             Event::new(Action::Alloc, 1024, 64),
+            Event { time_us: Some(1016), ..Event::new(Action::Alloc, 4096, 64) },
         ] {
-            events.push(&event);
+            events.push(&Event { time_us: event.time_us.or(Some(14)), ..event });
         }
         let (segments, anchor) = (SegmentTable::default(), Anchor::TraceOnly);
         let timeline = Timeline::build(TimelineInput { device: DeviceId(0), events, segments, anchor });
         let owners = vec![CensusOwner { is_optimizer: true, class: CensusIx(3), number: 0, holder: None }];
         let texts = ["float32", "a.weight", "exp_avg", "AdamW"].map(str::to_owned).to_vec();
-        let census = Census::new(tensors, texts, vec![vec![4, 4]], owners, Vec::new());
+        let census = Census::new(tensors, texts, vec![vec![4, 4]], owners, Vec::new()).begun_at(Some(15));
         let snapshot = Snapshot { census, timelines: vec![Arc::new(timeline)], ..Snapshot::default() };
         Recording::all(&Arc::new(snapshot)).next().expect("a device")
     }
@@ -111,10 +129,18 @@ mod tests {
     #[test]
     fn a_name_is_that_of_what_lies_there_last_and_of_nothing_smaller() {
         let state = Some(TensorRole::OptimizerState);
-        let recording =
-            recording(vec![tensor(1024, 100, state), tensor(512, 64, state), tensor(2048, 1, state)]);
+        let recording = recording(vec![
+            tensor(1024, 100, state),
+            tensor(512, 64, state),
+            tensor(2048, 1, state),
+            tensor(4096, 64, state),
+        ]);
         let found: Vec<usize> = recording.ids().map(|id| named_tensors(&recording, id).len()).collect();
-        assert_eq!(found, [0, 1, 0], "of the second allocation at 512, and not of a block that is too small");
+        assert_eq!(
+            found,
+            [0, 1, 0, 0],
+            "of the second allocation at 512, and not of a block that is too small, or came later"
+        );
         let census = &recording.snapshot().census;
         assert_eq!(
             tensor_text(census, &named_tensors(&recording, AllocId(1))[0]),

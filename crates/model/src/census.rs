@@ -121,6 +121,7 @@ pub struct Census {
     shapes: Vec<Vec<i64>>,
     owners: Vec<CensusOwner>,
     holders: Vec<TensorHolder>,
+    began_us: Option<i64>,
 }
 
 impl Census {
@@ -154,7 +155,18 @@ impl Census {
         });
         // Of those of one storage, named ones come first.
         tensors.sort_unstable_by_key(|tensor| (tensor.device, tensor.addr, tensor.role.is_none()));
-        Self { tensors, texts, shapes, owners, holders }
+        Self { tensors, texts, shapes, owners, holders, began_us: None }
+    }
+
+    /// The same, taken from a time on, in microseconds since 1970.
+    #[must_use]
+    pub fn begun_at(self, began_us: Option<i64>) -> Self {
+        Self { began_us, ..self }
+    }
+
+    /// When it was begun, in microseconds since 1970: it knows nothing of what was allocated later by other threads.
+    pub fn began_us(&self) -> Option<i64> {
+        self.began_us
     }
 
     /// All tensors, by device and address; those with a role first.

@@ -2,7 +2,9 @@
 
 use super::builder::Builder;
 use super::containers::DictState;
-use oomscope_model::{Bytes, Census, CensusIx, CensusOwner, DeviceId, NamedTensor, TensorHolder, TensorRole};
+use oomscope_model::{
+    Block, Bytes, Census, CensusIx, CensusOwner, DeviceId, NamedTensor, TensorHolder, TensorRole,
+};
 use oomscope_pickle::{Kind, Value};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -43,6 +45,8 @@ const MAX_TEXT_CHARS: usize = 500;
 #[derive(Deserialize)]
 struct CensusText {
     version: u32,
+    /// A file may lack it.
+    began_us: Option<i64>,
     texts: Vec<String>,
     shapes: Vec<Vec<i64>>,
     owners: Columns,
@@ -95,13 +99,13 @@ fn read(text: &[u8]) -> Option<Census> {
         return None;
     }
     let (tensors, owners, holders) = (tensors(&found)?, owners(&found)?, holders(&found)?);
-    let CensusText { mut texts, shapes, .. } = found;
+    let CensusText { mut texts, shapes, began_us, .. } = found;
     for text in &mut texts {
         if let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) {
             text.truncate(end);
         }
     }
-    Some(Census::new(tensors, texts, shapes, owners, holders))
+    Some(Census::new(tensors, texts, shapes, owners, holders).begun_at(began_us))
 }
 
 fn tensors(found: &CensusText) -> Option<Vec<NamedTensor>> {
@@ -159,9 +163,22 @@ fn holders(found: &CensusText) -> Option<Vec<TensorHolder>> {
     (0..count).map(holder).collect()
 }
 
+/// How many tensors are larger than the block that begins at their address: what they say of it counts for nothing.
+pub(super) fn contradicting(census: &Census, device: DeviceId, blocks: &[Block]) -> u64 {
+    if census.tensors().is_empty() {
+        return 0;
+    }
+    let larger = |block: &Block| {
+        let tensors = census.at(device, block.addr).iter();
+        tensors.filter(|tensor| block.size < tensor.bytes).count() as u64
+    };
+    blocks.iter().filter(|block| block.is_active()).map(larger).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oomscope_model::{BlockState, StackId};
 
     fn text(rows: &str) -> String {
         format!(
@@ -188,6 +205,24 @@ mod tests {
         assert_eq!((census.text(owner.class), owner.is_optimizer), ("GPT", false));
         assert_eq!(census.holder(tensor.holder.expect("a holder")).line, 7);
         assert!(census.at(DeviceId(1), 512).is_empty() && census.at(DeviceId(0), 500).is_empty());
+    }
+
+    #[test]
+    fn names_contradict_blocks_that_are_smaller() {
+        let census = read(text(ONE).as_bytes()).expect("it is one");
+        let block = |addr, size, state| Block {
+            addr,
+            size: Bytes(size),
+            requested: Bytes(size),
+            state,
+            stack: StackId::EMPTY,
+        };
+        let found = |addr, size, state| contradicting(&census, DeviceId(0), &[block(addr, size, state)]);
+        assert_eq!(found(512, 16, BlockState::Allocated), 1);
+        assert_eq!(found(512, 32, BlockState::Allocated), 0);
+        assert_eq!(found(512, 16, BlockState::Inactive), 0);
+        assert_eq!(found(1024, 16, BlockState::Allocated), 0);
+        assert_eq!(contradicting(&census, DeviceId(1), &[block(512, 16, BlockState::Allocated)]), 0);
     }
 
     #[test]

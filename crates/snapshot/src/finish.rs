@@ -2,6 +2,7 @@
 
 use super::SnapshotError;
 use super::builder::Builder;
+use super::census::contradicting;
 use super::containers::{DictState, ListState, RecordList};
 use super::keys::{Key, RecordKind};
 use super::originals::originals;
@@ -73,6 +74,10 @@ impl Builder {
             originals
         });
         let inputs = self.timeline_inputs(&root, damage.is_some());
+        self.notes.skipped(
+            "names of tensors that are larger than their blocks",
+            inputs.iter().map(|input| contradicting(&census, input.device, &input.segments.blocks)).sum(),
+        );
         let (is_damaged, has_left_out) = (damage.is_some(), self.notes.has_lost_memory());
         let mut snapshot = Snapshot {
             unknown_keys: self.notes.unknown_keys(&self.strings),

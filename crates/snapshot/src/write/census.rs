@@ -63,6 +63,7 @@ pub(super) fn census_text(census: &Census, rewrite: &dyn Rewrite) -> String {
     let holders = columns(&HOLDER_COLUMNS, &holders);
     json!({
         "version": crate::census::VERSION,
+        "began_us": census.began_us(),
         "texts": texts.written,
         "shapes": shapes,
         "owners": owners,

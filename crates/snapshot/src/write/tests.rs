@@ -139,6 +139,7 @@ fn census() -> Census {
         vec![CensusOwner { is_optimizer: true, class: CensusIx(2), number: 1, holder: Some(CensusIx(0)) }];
     let texts = texts.map(str::to_owned).to_vec();
     Census::new(vec![shard, held], texts, vec![vec![2, 8], vec![4, 8]], owners, vec![holder])
+        .begun_at(Some(7))
 }
 
 #[test]
@@ -168,7 +169,7 @@ fn every_key_is_read_again() {
             .collect::<Vec<_>>()
     };
     assert_eq!(said(&read.census), said(&written.census));
-    assert_eq!(read.census.tensors().len(), 2);
+    assert_eq!((read.census.tensors().len(), read.census.began_us()), (2, Some(7)));
     assert_eq!((read.issues.len(), read.unknown_keys.len()), (0, 0));
     assert_eq!((&read.settings, read.annotations.len()), (&written.settings, 1));
     let (here, there) = (&read.timelines[0], &written.timelines[0]);
