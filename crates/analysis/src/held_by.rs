@@ -37,9 +37,9 @@ impl HeldBy {
         Self { variable: variable.to_owned(), part: variable.to_owned(), place, entry, collection }
     }
 
-    /// Whether both begin with the same variable of the same function.
-    pub fn is_same_variable(&self, other: &Self) -> bool {
-        self.place == other.place && root(&self.variable) == root(&other.variable)
+    /// The variable that the way begins with, and what it is a variable of.
+    pub fn root(&self) -> (String, String) {
+        (root(&self.variable).to_owned(), self.place.clone())
     }
 
     /// Takes in another holder of the same variable: what both ways have in common remains.
@@ -92,11 +92,11 @@ mod tests {
             ("ä.ü", "ä.ö", "ä"),
         ] {
             let mut joined = held(first, "list");
-            assert!(joined.is_same_variable(&held(second, "list")));
+            assert_eq!(joined.root(), held(second, "list").root());
             joined.join(&held(second, "list"));
             assert_eq!((joined.variable.as_str(), joined.part.as_str()), (both, first));
         }
-        assert!(!held("seen", "list").is_same_variable(&held("seen2", "list")));
+        assert_ne!(held("seen", "list").root(), held("seen2", "list").root());
         let mut joined = held("a.b", "list");
         joined.join(&held("a.c", "dict"));
         assert_eq!(

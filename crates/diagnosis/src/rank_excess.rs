@@ -22,12 +22,16 @@ pub struct RankExcess {
 impl RankExcess {
     /// The verdict about an OOM that it explains.
     pub(crate) fn title(&self) -> Sentence {
+        // The label of a line ends with its function.
+        let place =
+            self.lines.first().map(|line| line.line.rsplit_once(' ').map_or(&*line.line, |(at, _)| at));
         say!(
-            "Out of memory: {} has {} more at its peak than {}, the median of {}",
+            "Out of memory: {} has {} more at its peak than {}, the median of {}{}",
             name(&self.name),
             figure::bytes(self.bytes),
             name(&self.median),
-            figure::counted(self.rows, "rank")
+            figure::counted(self.rows, "rank"),
+            place.map(|place| say!(" ({})", name(place)))
         )
     }
 }

@@ -143,7 +143,7 @@ fn a_rank_that_failed_with_more_than_the_others_failed_for_that() {
     assert_eq!(enough[1].id, FindingId::UnevenRanks);
     assert_eq!(
         enough[1].title,
-        "Out of memory: rank 1 has 4.00 GiB more at its peak than rank 2, the median of 3 ranks"
+        "Out of memory: rank 1 has 4.00 GiB more at its peak than rank 2, the median of 3 ranks (a.py:1)"
     );
     assert_eq!([enough[0].id, enough[2].id], [FindingId::Nothing; 2]);
     // It lacked more, or failed for something that says more.

@@ -10,6 +10,7 @@ use crate::sentence::{name, say};
 use oomscope_analysis::{HeldBy, named_tensors};
 use oomscope_model::{Action, AllocId, Bytes, CensusIx, TensorRole};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Whether nothing was allocated or freed behind the moment: who holds what was written at the end.
 fn is_at_end(case: &Case<'_>) -> bool {
@@ -59,19 +60,22 @@ fn holder_of(case: &Case<'_>, about: &[AllocId]) -> Option<Held> {
 
 /// What is one variable to a person may be several here: entries of a dictionary, links of a chain.
 fn together(held: Vec<Held>) -> Vec<Held> {
-    let mut joined: Vec<Held> = Vec::new();
+    let mut joined: BTreeMap<(String, String), Held> = BTreeMap::new();
     for of in held {
-        match joined.iter_mut().find(|all| all.holder.is_same_variable(&of.holder)) {
-            Some(all) => {
+        match joined.entry(of.holder.root()) {
+            Entry::Occupied(mut all) => {
+                let all = all.get_mut();
                 all.holder.join(&of.holder);
                 all.bytes += of.bytes;
                 all.blocks += of.blocks;
                 all.saved_bytes += of.saved_bytes;
             }
-            None => joined.push(of),
+            Entry::Vacant(first) => {
+                first.insert(of);
+            }
         }
     }
-    joined
+    joined.into_values().collect()
 }
 
 /// Name the variable that holds more than half of what a verdict is about, and write the fix of a leak with it.

@@ -121,7 +121,7 @@ fn title(
                 || assessment.retained.as_ref().is_none_or(|retained| !retained.may_be_one_step());
             say!("Out of memory{}: {}{}", if is_sure { " due to a leak" } else { "" }, what, at)
         }
-        Cause::UnevenRanks => say!("{}{}", case.ranks.map(RankExcess::title), at),
+        Cause::UnevenRanks => case.ranks.map(RankExcess::title).into(),
         Cause::Outside(Outside { bytes, .. }) => say!(
             "Out of memory: {} of the device are held outside of PyTorch's allocator",
             figure::bytes(*bytes)

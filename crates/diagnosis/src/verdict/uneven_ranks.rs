@@ -6,7 +6,7 @@ use crate::case::{Case, Shortage};
 use crate::cause::Cause;
 use crate::figure;
 use crate::finding::{Finding, Role, Site, StackBytes};
-use crate::rank_excess::RankExcess;
+use crate::rank_excess::{LineChange, RankExcess};
 use crate::sentence::{Sentence, name, say};
 use oomscope_model::Bytes;
 
@@ -47,11 +47,12 @@ pub(super) fn describe(finding: &mut Finding, shortage: &Shortage, excess: &Rank
             figure::bytes(line.median_bytes)
         )
     });
+    let lines = (!excess.lines.is_empty()).then(|| say!(": {}", Sentence::joined(lines, ", ")));
     finding.because(say!(
-        "The request lacked {}, less than this rank has more than {}: {}.",
+        "The request lacked {}, less than this rank has more than {}{}.",
         figure::bytes(shortage.lacking_bytes().unwrap_or_default()),
         name(&excess.median),
-        Sentence::joined(lines, ", ")
+        lines
     ));
     finding.evidence.bytes("rank_excess_bytes", "more at its peak than the median rank", excess.bytes);
     finding.advise("Give each rank as much: share samples out by their length in place of their number (a batch sampler by tokens), pad or cut them to one length, and let no rank do more than the others, as logging, evaluation, or a larger part of the model.");
@@ -60,13 +61,15 @@ pub(super) fn describe(finding: &mut Finding, shortage: &Shortage, excess: &Rank
     finding.limit("Each rank is compared at its own peak, which need not be of the same iteration.");
 }
 
-/// The lines that have more, of what is live.
+/// The lines that have more, of what is live: first that of the title.
 pub(super) fn sites(case: &Case<'_>, excess: &RankExcess) -> Vec<Site> {
     let live: Vec<StackBytes> = case.live_stacks();
-    let is_more = |row: &&StackBytes| {
-        let keys = case.code.lines(row.stack);
-        keys.iter().any(|&key| excess.lines.iter().take(LINES).any(|line| line.line == case.code.label(key)))
+    let at = |line: &LineChange| {
+        let is_there = |row: &&StackBytes| {
+            case.code.lines(row.stack).iter().any(|&key| line.line == case.code.label(key))
+        };
+        let there: Vec<StackBytes> = live.iter().filter(is_there).copied().collect();
+        case.code.sites(&there, Role::Live).into_iter().find(|site| line.line.starts_with(&site.place()))
     };
-    let more: Vec<StackBytes> = live.iter().filter(is_more).copied().collect();
-    case.code.sites(&more, Role::Live)
+    excess.lines.iter().take(LINES).filter_map(at).collect()
 }
