@@ -1,10 +1,10 @@
 //! Any text as the recorder's names of tensors, beside a block that they may be about.
 
 use super::questions;
-use oomscope_analysis::{Attribution, UserRules, named_tensors};
+use oomscope_analysis::{Attribution, TensorLabels, UserRules, named_tensors};
 use oomscope_diagnosis::{DiagnosisRequest, diagnose};
 use oomscope_model::Recording;
-use oomscope_report::{first_name, named_text};
+use oomscope_report::named_text;
 use oomscope_snapshot::Builder;
 use oomscope_snapshot::json;
 use std::sync::Arc;
@@ -24,10 +24,12 @@ pub(crate) fn body(bytes: &[u8]) {
         let request = DiagnosisRequest::default();
         let diagnosis = diagnose(&recording, &attribution, request).expect("there is a peak");
         assert!(diagnosis.verdict().is_some());
+        let labels = TensorLabels::of(&recording, &attribution.categories);
         for id in recording.ids() {
             let fits = named_tensors(&recording, id).iter().all(|tensor| tensor.bytes <= recording.size(id));
             assert!(fits, "a tensor is larger than its block");
-            for said in [named_text(&recording, id), first_name(&recording, id)].into_iter().flatten() {
+            let text = named_text(&recording, &attribution.categories, id);
+            for said in [text, labels.get(id).map(str::to_owned)].into_iter().flatten() {
                 assert!(!said.contains(['\u{1b}', '\u{202e}', '\n']), "{said:?}");
             }
         }

@@ -38,7 +38,7 @@ const MISTAKEN: [(&str, &str); 9] = [
 ];
 
 /// Rules that decide nothing in any of the recordings: `declared.rs`, `named.rs` and tests beside the rules show them at work.
-const SILENT: [RuleId; 12] = [
+const SILENT: [RuleId; 13] = [
     RuleId::UserRule,
     RuleId::Recorded,
     RuleId::Metadata,
@@ -46,6 +46,7 @@ const SILENT: [RuleId; 12] = [
     RuleId::UnfinishedStepDrops,
     RuleId::Perturbed,
     RuleId::StackOnly,
+    RuleId::NamedLater,
     RuleId::WorkspaceSize,
     RuleId::OldBucket,
     RuleId::GoneInStep,

@@ -36,6 +36,7 @@ mod segments;
 mod series;
 mod stacks;
 mod stats;
+mod tensor_labels;
 mod text_order;
 
 pub use allocations::{
@@ -73,3 +74,4 @@ pub use stacks::{
     stack_lines, stack_totals,
 };
 pub use stats::{DeviceStats, device_stats};
+pub use tensor_labels::{BlockTensors, TensorLabels, tensor_and_site};

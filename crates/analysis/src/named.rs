@@ -62,7 +62,8 @@ pub fn tensor_text(census: &Census, tensor: &NamedTensor) -> String {
     let kind = format!("{} {:?}", census.text(tensor.dtype), census.dimensions(tensor.shape));
     let shard = tensor.whole.map(|whole| format!("a shard of {:?}", census.dimensions(whole)));
     let graph = tensor.grad_fn.map(|at| format!("made by {}", census.text(at)));
-    let holder = tensor.holder.map(|at| format!("held by {}", holder_text(census, census.holder(at))));
+    let holder =
+        census.holder_of(tensor).map(|at| format!("held by {}", holder_text(census, census.holder(at))));
     let parts = [tensor_name(census, tensor), role, Some(kind), shard, graph, holder];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

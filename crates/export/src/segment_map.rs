@@ -2,7 +2,7 @@
 
 use super::spec::PictureSpec;
 use oomscope_analysis::segment_state::{Basis, Part, SegmentIndex, SegmentState};
-use oomscope_analysis::site_label;
+use oomscope_analysis::{BlockTensors, site_label};
 use oomscope_draw::picture::{PictureSheet, SegmentsPicture, segments_legend};
 use oomscope_draw::software::Pixels;
 use oomscope_model::{AllocId, Moment, Timeline};
@@ -22,7 +22,8 @@ pub(super) fn paint(spec: &PictureSpec, timeline: &Timeline, sheet: &PictureShee
     };
     let note = |part: &Part| {
         let id = part.content.allocation()?;
-        Some(site_label(spec.recording.snapshot(), timeline.stack(id)))
+        let tensor = BlockTensors::at_end(&spec.recording, id).label(&spec.recording);
+        tensor.or_else(|| Some(site_label(spec.recording.snapshot(), timeline.stack(id))))
     };
     let sites = spec.sites(timeline);
     let picture = SegmentsPicture {

@@ -1,6 +1,7 @@
 //! Attention: whether it is written out, so that its scores are in memory, or fused.
 
 use super::computation::Computation;
+use super::declared_types::DeclaredTypes;
 use super::operation_kind::OperationKind;
 use super::run::{Run, StackSet};
 use super::span::Pass;
@@ -47,7 +48,33 @@ pub(super) fn find(computation: &Computation<'_>) -> Vec<Attention> {
     }
     let again = in_other_passes(computation, &out);
     out.extend(again);
+    let declared = declared(computation, &out);
+    out.extend(declared);
+    out.sort_by_key(|attention| attention.scores.first().copied());
     out
+}
+
+/// Scores that the program itself shows: what softmax has saved for the backward, as long as it is wide.
+fn declared(computation: &Computation<'_>, found: &[Attention]) -> Vec<Attention> {
+    let run = &computation.run;
+    let scores = DeclaredTypes::of(run).scores;
+    if scores.is_empty() {
+        return Vec::new();
+    }
+    let known: HashSet<AllocId> =
+        found.iter().flat_map(|attention| attention.scores.iter().copied()).collect();
+    let is_new = |id: &AllocId| {
+        !known.contains(id)
+            && scores.contains(&(run.recording.stack(*id), run.bytes(*id)))
+            && run.category(*id) == Category::Activation
+    };
+    run.recording.ids().filter(is_new).map(|id| alone(computation, id)).collect()
+}
+
+/// Scores by themselves.
+fn alone(computation: &Computation<'_>, id: AllocId) -> Attention {
+    let (scores, bytes) = (vec![id], computation.run.bytes(id));
+    Attention { gradients: gradients(computation, &scores, bytes), scores, bytes }
 }
 
 /// Attention in passes that show none by themselves, since only what they keep is known: what the lines make there that make scores
@@ -70,12 +97,12 @@ fn in_other_passes(computation: &Computation<'_>, found: &[Attention]) -> Vec<At
         first.is_none_or(|start| pass.events.end <= start.0)
     };
     let forward = |pass: &Pass| run.made_in(&(pass.events.start..pass.backward));
-    let alone = |id: AllocId| {
-        let (scores, bytes) = (vec![id], run.bytes(id));
-        Attention { gradients: gradients(computation, &scores, bytes), scores, bytes }
-    };
     let passes = computation.spans.passes().filter(has_none);
-    passes.flat_map(forward).filter(|&id| scores.contains(&made_by(id))).map(alone).collect()
+    passes
+        .flat_map(forward)
+        .filter(|&id| scores.contains(&made_by(id)))
+        .map(|id| alone(computation, id))
+        .collect()
 }
 
 /// The result of the last of some products: the largest that its line made.

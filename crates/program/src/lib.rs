@@ -25,6 +25,7 @@ mod attention;
 mod batch_size;
 mod computation;
 mod copies;
+mod declared_types;
 mod dependence;
 mod frames;
 mod frees;

@@ -1,10 +1,11 @@
 //! The types of numbers, as far as sizes show them.
 
 use super::computation::Computation;
+use super::declared_types::{DeclaredTypes, Numbers};
 use super::dependence::Dependence;
 use super::operation_kind::OperationKind;
 use super::run::Run;
-use super::share::{MUCH, NEARLY_ALL};
+use super::share::{MOST, MUCH, NEARLY_ALL};
 use foldhash::HashSet;
 use oomscope_analysis::{Category, TorchOperation};
 use oomscope_model::{AllocId, SaturatingSum as _, StackId};
@@ -62,10 +63,33 @@ impl NumberTypes {
         let tells = |one: u64, other: u64| {
             MUCH.is_reached(one, parameters) && NEARLY_ALL.is_reached(one, one.saturating_add(other))
         };
+        let declared = DeclaredTypes::of(run);
+        let of_model = declared.parameters;
+        let are_declared = of_model.bytes() != 0 && MOST.is_reached(of_model.bytes(), parameters);
+        let seen = declared.computed;
+        let is_mixed = seen.two != 0 && !NEARLY_ALL.is_reached(seen.four, seen.four.saturating_add(seen.two));
+        for id in run.recording.ids() {
+            match declared.get(run, id) {
+                Some(Numbers::Float(4 | 8)) => _ = others.remove(&id),
+                Some(Numbers::Float(_) | Numbers::Other) => _ = others.insert(id),
+                None => {}
+            }
+        }
+        if are_declared {
+            return Self {
+                are_wide: MUCH.is_reached(of_model.four, of_model.bytes()),
+                are_half: is_mixed
+                    || losses == Some(2)
+                    || MUCH.is_reached(of_model.two, of_model.bytes())
+                    || computation.has_weight_copies(),
+                others,
+            };
+        }
         Self {
             // A loss may be computed in fp32 from numbers of two bytes, but not the other way round.
             are_wide: wide != 0 || tells(by_four, by_two),
-            are_half: losses == Some(2)
+            are_half: is_mixed
+                || losses == Some(2)
                 || wide < half
                 || tells(by_two, by_four)
                 || computation.has_weight_copies()
@@ -115,7 +139,7 @@ mod tests {
     use crate::{Run, Workload};
     use oomscope_analysis::{Attribution, UserRules};
     use oomscope_fixtures::programs::{DATA, LOAD, Program};
-    use oomscope_model::AllocId;
+    use oomscope_model::{AllocId, Bytes, Census, CensusIx, DeviceId, NamedTensor, TensorRole};
 
     const MIB: i64 = 1 << 20;
     const CALL: &str = "torch/nn/modules/module.py _call_impl";
@@ -137,6 +161,47 @@ mod tests {
         let workload = Workload::of(Run { recording: &recording, attribution: &attribution });
         let mut ids = recording.ids().skip_while(|&id| recording.allocation(id).addr != first);
         [(); 2].map(|()| ids.next().is_some_and(|id: AllocId| workload.number_types().is_other(id)))
+    }
+
+    /// The types of a model of two matrices, whose sizes do not tell, as the program says.
+    fn declared(dtypes: [&str; 2], computed: &str) -> (bool, bool, [bool; 3]) {
+        let mut program = Program::default();
+        let weights = dtypes.map(|_| program.alloc(3 * MIB, LOAD));
+        program.alloc(MIB, DATA);
+        let made = program.alloc(2 * MIB, MASKED);
+        let texts = [dtypes[0], dtypes[1], computed, "w", "AddBackward0"].map(str::to_owned).to_vec();
+        let tensor = |addr, dtype, role: Option<TensorRole>| NamedTensor {
+            dtype: CensusIx(dtype),
+            requires_grad: true,
+            grad_fn: role.is_none().then_some(CensusIx(4)),
+            role,
+            name: role.map(|_| CensusIx(3)),
+            ..NamedTensor::new(DeviceId(0), addr, Bytes(MIB))
+        };
+        let parameter = Some(TensorRole::Parameter);
+        let tensors =
+            vec![tensor(weights[0], 0, parameter), tensor(weights[1], 1, parameter), tensor(made, 2, None)];
+        program.name(Census::new(tensors, texts, vec![vec![1024]], Vec::new(), Vec::new()));
+        let recording = program.finish();
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        let workload = Workload::of(Run { recording: &recording, attribution: &attribution });
+        let types = workload.number_types();
+        let is_other = |addr: u64| {
+            let id = recording.ids().find(|&id| recording.addr(id) == addr);
+            types.is_other(id.expect("it was made"))
+        };
+        (types.are_wide, types.are_half, [weights[0], weights[1], made].map(is_other))
+    }
+
+    #[test]
+    fn what_the_program_says_of_its_tensors_counts() {
+        assert_eq!(declared(["float32", "float32"], "float32"), (true, false, [false; 3]));
+        assert_eq!(declared(["bfloat16", "bfloat16"], "bfloat16"), (false, true, [true; 3]));
+        // Autocast.
+        assert_eq!(declared(["float32", "float32"], "float16"), (true, true, [false, false, true]));
+        // Weights that are packed, beside others of four bytes.
+        assert_eq!(declared(["uint8", "float32"], "float32"), (true, false, [true, false, false]));
+        assert_eq!(declared(["uint8", "uint8"], "float32"), (false, false, [true, true, false]));
     }
 
     #[test]

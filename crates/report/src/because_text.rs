@@ -28,6 +28,10 @@ pub fn because_text(recording: &Recording, allocation: &Allocation, because: Bec
             let other = recording.allocation(other);
             format!("took the place of {}", allocation_name(&other))
         }
+        Because::NamedLater(later) => {
+            let later = recording.allocation(later);
+            format!("as {}, which the program named", allocation_name(&later))
+        }
         Because::Pool => match allocation.pool {
             Some(PoolKey(a, b)) => format!("private pool {a}.{b}"),
             None => "a private pool".to_owned(),

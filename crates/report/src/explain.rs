@@ -106,7 +106,7 @@ impl Explanation<'_> {
             overruled: others(accepted),
             without_effect: others(refused),
             tensors: self.tensors().into_iter().map(tensor_record).collect(),
-            named: named_records(self.recording, self.allocation.id),
+            named: named_records(self.recording, &self.found.categories, self.allocation.id),
             stack: stack_lines(self.recording.snapshot(), self.allocation.stack).collect(),
             damage: DamageRecord::of(self.recording.snapshot()),
             trust: TrustRecord::of(self.recording),
@@ -164,7 +164,7 @@ pub fn explain_text(out: &mut dyn Write, explanation: &Explanation<'_>) -> io::R
             line(name, &format!("{category} by {rule} ({basis}): {says}; {because}"))?;
         }
     }
-    if let Some(named) = named_text(recording, allocation.id) {
+    if let Some(named) = named_text(recording, &explanation.found.categories, allocation.id) {
         line("tensor", &named)?;
     }
     if let Some(tensors) = tensors_text(&explanation.tensors()) {

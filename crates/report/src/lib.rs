@@ -91,7 +91,7 @@ pub use modules::{
     main_module_rows, module_calls_text, module_cells, module_columns, module_indent, module_label,
     modules_csv,
 };
-pub use named_tensor::{first_name, named_text};
+pub use named_tensor::named_text;
 pub use note_places::place_words;
 pub use prices::{NO_PRICE, price_text};
 pub use projection::projection_lines;

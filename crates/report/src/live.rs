@@ -4,7 +4,7 @@ use super::because_text::because_text;
 use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
 use super::damage::DamageRecord;
 use super::json;
-use super::named_tensor::{NamedRecord, first_name, named_records};
+use super::named_tensor::{NamedRecord, first_name, named_records, tensor_label};
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
 use oomscope_analysis::filter::Matches;
@@ -128,7 +128,7 @@ fn record<'a>(sets: &'a [LiveSet], row: &LiveRow, max_frames: usize) -> Record<'
         rule: verdict.rule.rule().id,
         basis: verdict.basis().key(),
         because: because_text(recording, allocation, categories.because(recording, allocation.id)),
-        named: named_records(recording, allocation.id),
+        named: named_records(recording, categories, allocation.id),
         stack: FrameRecords { snapshot, frames: &frames[..shown] },
         frames_left_out: frames.len() - shown,
         damage: DamageRecord::of(snapshot),
@@ -246,7 +246,7 @@ pub fn live_text(
     let mut table: Vec<Vec<String>> = vec![header.iter().map(|(name, _)| (*name).to_owned()).collect()];
     table.extend(rows.iter().map(|row| {
         let mut cells = text_cells(snapshot, row, &record(sets, row, 0));
-        cells.push(name(sets, row));
+        cells.push(label(sets, row));
         cells.truncate(columns);
         cells
     }));
@@ -256,7 +256,14 @@ pub fn live_text(
 
 /// The program's own name for what lies in a block.
 fn name(sets: &[LiveSet], row: &LiveRow) -> String {
-    first_name(&sets[row.set].recording, row.allocation.id).unwrap_or_default()
+    let LiveSet { recording, categories, .. } = &sets[row.set];
+    first_name(recording, categories, row.allocation.id).unwrap_or_default()
+}
+
+/// The same for people: where it has none, the variable that holds it.
+fn label(sets: &[LiveSet], row: &LiveRow) -> String {
+    let LiveSet { recording, categories, .. } = &sets[row.set];
+    tensor_label(recording, categories, row.allocation.id).unwrap_or_default()
 }
 
 const HEADER: [(&str, Align); 11] = [
@@ -270,7 +277,7 @@ const HEADER: [(&str, Align); 11] = [
     ("age", Align::Right),
     ("category", Align::Left),
     ("site", Align::Left),
-    ("name", Align::Left),
+    ("tensor", Align::Left),
 ];
 
 fn text_cells(snapshot: &Snapshot, row: &LiveRow, record: &Record<'_>) -> Vec<String> {

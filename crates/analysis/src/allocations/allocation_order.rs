@@ -1,7 +1,7 @@
 //! Allocations in the order of one of their properties.
 
 use super::LifeSpan;
-use crate::{Categories, StackLabels};
+use crate::{Categories, StackLabels, TensorLabels};
 use oomscope_model::{AllocId, Moment, PoolKey, Timeline};
 use rayon::prelude::*;
 
@@ -35,6 +35,8 @@ pub enum OrderBy {
     Category,
     /// The module, in alphabetical order; unknown ones come last.
     Module,
+    /// The label of its tensor, in alphabetical order; those without one come last.
+    Tensor,
 }
 
 /// Sorts the allocations of one timeline. Equal ones stay in allocation order.
@@ -43,12 +45,13 @@ pub struct AllocationSorter<'a> {
     timeline: &'a Timeline,
     labels: Option<&'a StackLabels>,
     categories: Option<&'a Categories>,
+    tensors: Option<&'a TensorLabels>,
 }
 
 impl<'a> AllocationSorter<'a> {
     /// A sorter for a timeline of a file.
     pub fn new(timeline: &'a Timeline) -> Self {
-        Self { timeline, labels: None, categories: None }
+        Self { timeline, labels: None, categories: None, tensors: None }
     }
 
     /// The same with labels of the file's stacks, for the orders by site and by module. Without, all are equal.
@@ -61,6 +64,12 @@ impl<'a> AllocationSorter<'a> {
     #[must_use]
     pub fn with_categories(self, categories: &'a Categories) -> Self {
         Self { categories: Some(categories), ..self }
+    }
+
+    /// The same with the labels of tensors, for the order by tensor. Without, all are equal.
+    #[must_use]
+    pub fn with_tensors(self, tensors: &'a TensorLabels) -> Self {
+        Self { tensors: Some(tensors), ..self }
     }
 
     /// All allocations, lowest first. This takes about 30 ns for each.
@@ -98,9 +107,7 @@ impl<'a> AllocationSorter<'a> {
 
 /// The key of every allocation in an order.
 struct Keys<'a> {
-    timeline: &'a Timeline,
-    labels: Option<&'a StackLabels>,
-    categories: Option<&'a Categories>,
+    sorter: AllocationSorter<'a>,
     by: OrderBy,
     /// The streams of the timeline, ascending, for the order by stream; else empty.
     streams: Vec<i64>,
@@ -111,16 +118,17 @@ struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    fn new(AllocationSorter { timeline, labels, categories }: AllocationSorter<'a>, by: OrderBy) -> Self {
+    fn new(sorter: AllocationSorter<'a>, by: OrderBy) -> Self {
+        let timeline = sorter.timeline;
         let streams = if by == OrderBy::Stream { timeline.streams() } else { Vec::new() };
         let pools = if by == OrderBy::Pool { timeline.pools() } else { Vec::new() };
-        Self { timeline, labels, categories, by, streams, pools, has_times: timeline.times.has_times() }
+        Self { sorter, by, streams, pools, has_times: timeline.times.has_times() }
     }
 
     /// A number that grows with the property.
     #[inline]
     fn key(&self, id: AllocId) -> u64 {
-        let timeline = self.timeline;
+        let AllocationSorter { timeline, labels, categories, tensors } = self.sorter;
         match self.by {
             OrderBy::Start => u64::from(timeline.lifetimes.start(id).0),
             OrderBy::Age => u64::from(u32::MAX - timeline.lifetimes.start(id).0),
@@ -130,16 +138,17 @@ impl<'a> Keys<'a> {
             OrderBy::Stream => place(&self.streams, timeline.allocation(id).stream),
             OrderBy::Pool => place(&self.pools, timeline.allocation(id).pool),
             OrderBy::Site | OrderBy::Module => {
-                self.labels.map_or(0, |labels| labels.rank(timeline.stack(id)).into())
+                labels.map_or(0, |labels| labels.rank(timeline.stack(id)).into())
             }
-            OrderBy::Category => self.categories.map_or(0, |all| all.verdict(id).category as u64),
+            OrderBy::Category => categories.map_or(0, |all| all.verdict(id).category as u64),
+            OrderBy::Tensor => tensors.map_or(0, |tensors| tensors.rank(id)),
         }
     }
 
     /// The length of an allocation's life, in events if the recording has no times. The top bit is set
     /// for open spans.
     fn lifetime_key(&self, id: AllocId) -> u64 {
-        let span = LifeSpan::of(self.timeline, id);
+        let span = LifeSpan::of(self.sorter.timeline, id);
         let length = if self.has_times { span.us.unwrap_or(0) } else { i64::from(span.events) };
         (u64::from(span.is_open) << 63) | (length.clamp(-LONGEST, LONGEST) + LONGEST).cast_unsigned()
     }

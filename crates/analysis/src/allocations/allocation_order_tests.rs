@@ -6,7 +6,7 @@ use oomscope_model::{Action, Allocation, Snapshot, StackId};
 use proptest::prelude::*;
 use std::cmp::Ordering;
 
-const ALL: [OrderBy; 10] = [
+const ALL: [OrderBy; 11] = [
     OrderBy::Start,
     OrderBy::Age,
     OrderBy::Size,
@@ -17,6 +17,7 @@ const ALL: [OrderBy; 10] = [
     OrderBy::Site,
     OrderBy::Category,
     OrderBy::Module,
+    OrderBy::Tensor,
 ];
 
 /// The order as its definition reads.
@@ -37,8 +38,8 @@ fn compare(snapshot: &Snapshot, by: OrderBy, a: &Allocation, b: &Allocation) -> 
         OrderBy::Stream => a.stream.cmp(&b.stream),
         OrderBy::Pool => a.pool.cmp(&b.pool),
         OrderBy::Site | OrderBy::Module => label(a).cmp(&label(b)),
-        // Without categories, all are equal.
-        OrderBy::Category => Ordering::Equal,
+        // Without categories and names, all are equal.
+        OrderBy::Category | OrderBy::Tensor => Ordering::Equal,
     }
     .then(a.id.cmp(&b.id))
 }

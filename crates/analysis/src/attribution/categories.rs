@@ -48,6 +48,8 @@ pub enum Because {
     TookThePlaceOf(AllocId),
     /// It lies in a private pool.
     Pool,
+    /// The allocation of a later iteration that the program named.
+    NamedLater(AllocId),
 }
 
 impl Categories {
@@ -76,6 +78,11 @@ impl Categories {
     #[inline]
     pub fn verdict(&self, id: AllocId) -> Verdict {
         self.verdicts.get(id.index()).copied().unwrap_or(Verdict::OPEN)
+    }
+
+    /// Of a tensor that each iteration makes anew, the allocation of a later one that has its name at the end.
+    pub fn named_later(&self, id: AllocId) -> Option<AllocId> {
+        self.evidence.later.get(&id).copied()
     }
 
     /// The categories that occur, in the order of [`Category::ALL`].
@@ -132,6 +139,7 @@ impl Categories {
             EvidenceKind::Size => Because::Size(size),
             EvidenceKind::Label => Because::Label,
             EvidenceKind::Pool => Because::Pool,
+            EvidenceKind::Later => self.named_later(id).map_or(Because::Size(size), Because::NamedLater),
             EvidenceKind::Frame => match self.stacks.get(timeline.stack(id)).decided_by {
                 Some(frame) => Because::Frame(frame),
                 None => Because::NoStack,

@@ -83,6 +83,8 @@ pub(super) struct Evidence {
     pub(super) blocks: HashMap<(RuleId, Bytes), Blocks>,
     /// The allocation whose place another took.
     pub(super) replaced: HashMap<AllocId, AllocId>,
+    /// The allocation of a later iteration that has a tensor's name.
+    pub(super) later: HashMap<AllocId, AllocId>,
 }
 
 impl Claims {
@@ -161,6 +163,11 @@ impl Claims {
         if self.add(id, verdict) {
             self.evidence.replaced.insert(id, replaced);
         }
+    }
+
+    /// Note that an allocation is the tensor that another one is later.
+    pub(super) fn name_as(&mut self, id: AllocId, later: AllocId) {
+        self.evidence.later.insert(id, later);
     }
 
     pub(super) fn into_parts(self) -> (Vec<Verdict>, Evidence, Vec<Claim>) {

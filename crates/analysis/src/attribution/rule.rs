@@ -51,6 +51,8 @@ pub enum EvidenceKind {
     Blocks,
     /// Another allocation.
     Other,
+    /// The allocation of a later iteration that the program named.
+    Later,
     /// The pool that it lies in.
     Pool,
 }
@@ -159,6 +161,10 @@ rules! {
     KeptOutside "kept-outside" Other Program Inferred [Stacks Events] Frame []
         "made outside of models and kept";
 
+    NamedLater "named-later" Unknown Structure Inferred [Events] Later
+        [ModuleCall KeptPerLayer Autograd NoPython StateSetup KeptAfterStep UnfinishedStepKeeps GradientCode InputOfCall InputLikeOthers
+         KeptBeforeCalls WeightCode Loss Result BetweenSteps FunctionalCode KeptOutside]
+        "made and kept as, in a later iteration, one that the program has as a parameter, a buffer, a gradient or a state of an optimizer";
     HasGradient "has-gradient" Parameter Structure Inferred [Stacks Events] Blocks
         [InputOfCall InputLikeOthers KeptBeforeCalls KeptOutside BetweenSteps Result]
         "made before the first backward, which leaves a gradient of its size";

@@ -6,7 +6,7 @@ use super::conditions::OwnCheck;
 use super::named_moments::{When, event_number};
 use super::notes::Notes;
 use super::texts;
-use crate::{Basis, Categories, Category, Verdict, holder_text, named_tensors, shape_text, tensor_name};
+use crate::{Basis, BlockTensors, Categories, Category, Verdict, holder_text, shape_text, tensor_name};
 use oomscope_model::{
     AllocId, Bytes, Census, EventIx, Moment, NamedTensor, Origin, Recording, StackId, Timeline,
 };
@@ -55,7 +55,7 @@ impl TensorPart {
             Self::Name => tensor_name(census, tensor),
             Self::Dtype => Some(census.text(tensor.dtype).to_owned()),
             Self::Shape => Some(shape_text(census, tensor)),
-            Self::Holder => tensor.holder.map(|at| holder_text(census, census.holder(at))),
+            Self::Holder => census.holder_of(tensor).map(|at| holder_text(census, census.holder(at))),
         }
     }
 }
@@ -78,13 +78,9 @@ impl AllocationTest {
 
     pub(super) fn needs_attribution(&self) -> bool {
         match self {
-            Self::Category(_) | Self::Basis(_) | Self::Rule(_) => true,
-            Self::Lifetime(_)
-            | Self::Tensor(..)
-            | Self::Live(_)
-            | Self::Awaiting
-            | Self::Kept
-            | Self::Before => false,
+            // Names of earlier iterations follow from iterations.
+            Self::Category(_) | Self::Basis(_) | Self::Rule(_) | Self::Tensor(..) => true,
+            Self::Lifetime(_) | Self::Live(_) | Self::Awaiting | Self::Kept | Self::Before => false,
         }
     }
 
@@ -122,7 +118,7 @@ impl AllocationTest {
                     part.text(census, tensor).is_some_and(|text| texts::has_any(&text, needles))
                 };
                 let ids = (0..recording.lifetimes.len() as u32).into_par_iter().map(AllocId);
-                let is_found = |id| named_tensors(recording, id).iter().any(has_it);
+                let is_found = |id| BlockTensors::of(recording, categories, id).tensors.iter().any(has_it);
                 AllocationCheck::Listed(ids.map(is_found).collect())
             }
             Self::Live(moments) => {

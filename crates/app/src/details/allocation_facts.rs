@@ -46,7 +46,8 @@ impl AllocationFacts {
         let event = allocation.alloc_event().map(|ix| recording.events.get(ix));
         let found = derived.attribution();
         let mut purpose = found.map_or_else(Vec::new, |found| purpose(found, &allocation));
-        purpose.extend(report::named_text(recording, id).map(|text| ("Tensor", text)));
+        let named = found.and_then(|found| report::named_text(recording, &found.categories, id));
+        purpose.extend(named.map(|text| ("Tensor", text)));
         let mut rows = life(recording, &derived.figures, &allocation);
         rows.extend(found.into_iter().flat_map(|found| evidence(recording, found, &allocation)));
         rows.push(("Memory then", memory_then(recording, allocation.start)));

@@ -5,7 +5,7 @@ use super::diagnosing::{DeviceReport, Diagnosing, Verdict};
 use super::figures::Figures;
 use super::filtering::Filtering;
 use super::predicting::Predicting;
-use super::stack_labels::{LabelTask, Labels};
+use super::stack_labels::{LabelTask, Labels, TensorTask};
 use crate::theme;
 use crate::work::background::Background;
 use crate::work::by_ptr::ByPtr;
@@ -14,7 +14,7 @@ use crate::work::setup::Setup;
 use crate::work::worker::WorkMode;
 use eframe::egui;
 use oomscope_analysis::filter::Matches;
-use oomscope_analysis::{At, Attribution, Lanes, StackLabels, lanes, structure_lanes};
+use oomscope_analysis::{At, Attribution, Lanes, StackLabels, TensorLabels, lanes, structure_lanes};
 use oomscope_diagnosis::{Advice, DiagnosisRequest, FindingId};
 use oomscope_draw::{BandColors, ColorBy, Coloring, Future, Palette};
 use oomscope_model::{Bytes, Recording};
@@ -40,6 +40,7 @@ pub(crate) struct Derived {
     diagnosing: Diagnosing,
     predicting: Predicting,
     labelling: Background<LabelTask>,
+    naming: Background<TensorTask>,
     /// Bytes that the user says the device has.
     given_capacity: Option<Bytes>,
     coloring: Memo<ColoringKey, Arc<Coloring>>,
@@ -69,6 +70,7 @@ impl Derived {
             attributing,
             attribution: None,
             labelling: Background::default(),
+            naming: Background::default(),
             given_capacity: None,
             coloring: Memo::default(),
             stack_colors: Default::default(),
@@ -91,6 +93,10 @@ impl Derived {
         self.diagnosing.update(ctx, self.work_mode, self.diagnosis_request(report_at));
         if let Some(found) = &self.attribution {
             self.predicting.update(ctx, self.work_mode, &self.recording, found, self.given_capacity);
+            if self.has_tensors() {
+                let task = || TensorTask(self.recording.clone(), Arc::clone(found));
+                self.naming.ask(&(), ctx, self.work_mode, "tensors", task);
+            }
         }
         let task = || LabelTask(Arc::clone(self.recording.snapshot()));
         self.labelling.ask(&(), ctx, self.work_mode, "sites", task);
@@ -114,6 +120,16 @@ impl Derived {
     /// The innermost modules of all stacks, once they are put together.
     pub(crate) fn module_labels(&self) -> Option<&Arc<StackLabels>> {
         self.labelling.latest().map(|Labels { modules, .. }| modules)
+    }
+
+    /// Whether the program named tensors.
+    pub(crate) fn has_tensors(&self) -> bool {
+        !self.recording.snapshot().census.tensors().is_empty()
+    }
+
+    /// The labels of tensors that the program named, once they are put together.
+    pub(crate) fn tensor_labels(&self) -> Option<&Arc<TensorLabels>> {
+        self.naming.latest()
     }
 
     /// The request that a report about a moment answers.

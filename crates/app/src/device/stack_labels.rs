@@ -1,8 +1,8 @@
-//! The labels of all stacks of a file, put together in the background.
+//! The labels of all stacks of a file, and of the tensors of a device, put together in the background.
 
 use crate::work::worker::Task;
-use oomscope_analysis::{StackLabels, module_labels};
-use oomscope_model::Snapshot;
+use oomscope_analysis::{Attribution, StackLabels, TensorLabels, module_labels};
+use oomscope_model::{Recording, Snapshot};
 use std::sync::Arc;
 
 /// What stacks are called.
@@ -23,5 +23,18 @@ impl Task for LabelTask {
 
     fn run(&self, (): &()) -> Labels {
         Labels { sites: Arc::new(StackLabels::of_sites(&self.0)), modules: Arc::new(module_labels(&self.0)) }
+    }
+}
+
+/// Puts the labels of a device's tensors together.
+#[derive(Clone)]
+pub(crate) struct TensorTask(pub(crate) Recording, pub(crate) Arc<Attribution>);
+
+impl Task for TensorTask {
+    type Request = ();
+    type Response = Arc<TensorLabels>;
+
+    fn run(&self, (): &()) -> Arc<TensorLabels> {
+        Arc::new(TensorLabels::of(&self.0, &self.1.categories))
     }
 }

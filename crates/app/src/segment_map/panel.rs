@@ -51,7 +51,11 @@ impl Pane for State {
 
 fn panel_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, answer: &Arc<MomentMap>) {
     let palette = theme::palette(ui);
-    let texts = MapTexts { recording: ctx.recording, figures: &ctx.derived.figures };
+    let texts = MapTexts {
+        recording: ctx.recording,
+        figures: &ctx.derived.figures,
+        tensors: ctx.derived.tensor_labels().map(Arc::as_ref),
+    };
     bar::ui(ui, ctx.recording, ctx.at, state, answer);
     bar::request_ui(ui, palette, answer);
     // On whole pixels, so that the picture's pixels are the screen's.

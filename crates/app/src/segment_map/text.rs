@@ -5,7 +5,7 @@ use crate::device::figures::Figures as DeviceFigures;
 use crate::tooltips::lines_ui;
 use eframe::egui;
 use oomscope_analysis::segment_state::{Basis, Content, Figures, MAX_SLACK_BYTES, Part, SizeClass};
-use oomscope_analysis::{SegmentState, site_label};
+use oomscope_analysis::{SegmentState, TensorLabels, site_label, tensor_and_site};
 use oomscope_draw::segment_map::{SegmentMapHit, group_text};
 use oomscope_model::{AllocId, Bytes, Recording, StackId};
 use oomscope_units as units;
@@ -18,6 +18,7 @@ const NAMED_BLOCKS: usize = 3;
 pub(super) struct MapTexts<'a> {
     pub(super) recording: &'a Recording,
     pub(super) figures: &'a DeviceFigures,
+    pub(super) tensors: Option<&'a TensorLabels>,
 }
 
 impl MapTexts<'_> {
@@ -26,10 +27,12 @@ impl MapTexts<'_> {
         format!("{} {}", units::bytes(part.requested), self.site(part.content.allocation()))
     }
 
-    /// The line of code that made an allocation.
+    /// The tensor of an allocation, where the program named it, and the line of code that made it.
     pub(super) fn site(self, id: Option<AllocId>) -> String {
-        let stack = id.map_or(StackId::EMPTY, |id| self.recording.stack(id));
-        site_label(self.recording.snapshot(), stack)
+        match id {
+            Some(id) => tensor_and_site(self.recording, self.tensors, id),
+            None => site_label(self.recording.snapshot(), StackId::EMPTY),
+        }
     }
 
     /// Explain the part under the pointer.

@@ -274,6 +274,6 @@ fn act(
     } else if response.clicked() {
         input::click(ctx.recording, ctx.at, state, rows, under);
     } else if !response.dragged() {
-        text::hover_ui(response, ctx.recording, &ctx.derived.figures, rows, under);
+        text::hover_ui(response, ctx.recording, ctx.derived, rows, under);
     }
 }

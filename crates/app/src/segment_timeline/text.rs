@@ -1,15 +1,16 @@
 //! Texts of the segment timeline about rows, allocations and gaps.
 
 use super::pictures::KnownRows;
-use crate::device::figures::Figures;
+use crate::device::Derived;
 use crate::theme;
 use crate::timeline::hover::reserved_text;
 use crate::tooltips::lines_ui;
 use eframe::egui;
-use oomscope_analysis::{SegmentRow, SegmentRows, Shared, gap_at, site_label};
+use oomscope_analysis::{SegmentRow, SegmentRows, Shared, gap_at, tensor_and_site};
 use oomscope_draw::{Pixel, SegmentTimelineHit};
 use oomscope_model::{AllocId, PoolKey, Recording, Timeline};
 use oomscope_units as units;
+use std::sync::Arc;
 
 /// A row as one line.
 pub(crate) fn row_name(row: &SegmentRow, site: Option<&str>) -> String {
@@ -70,12 +71,12 @@ pub(crate) fn row_ui(ui: &mut egui::Ui, recording: &Recording, known: &KnownRows
 pub(crate) fn hover_ui(
     response: &egui::Response,
     recording: &Recording,
-    figures: &Figures,
+    derived: &Derived,
     rows: &SegmentRows,
     under: SegmentTimelineHit,
 ) {
     let lines = match under.pixel {
-        Pixel::Block(id) => Some(allocation_text(recording, figures, rows, id, under)),
+        Pixel::Block(id) => Some(allocation_text(recording, derived, rows, id, under)),
         Pixel::Empty | Pixel::Share(_) => gap_text(recording, rows, under),
     };
     let Some(lines) = lines else { return };
@@ -85,7 +86,7 @@ pub(crate) fn hover_ui(
 /// Size, site, lifetime and place.
 fn allocation_text(
     recording: &Recording,
-    figures: &Figures,
+    derived: &Derived,
     rows: &SegmentRows,
     id: AllocId,
     under: SegmentTimelineHit,
@@ -95,8 +96,8 @@ fn allocation_text(
     let state = if is_awaiting { " · freed, waiting for a stream" } else { "" };
     let mut lines = vec![
         units::bytes_exact(allocation.size),
-        site_label(recording.snapshot(), allocation.stack),
-        format!("lives {}{state}", figures.lifetime(recording, &allocation)),
+        tensor_and_site(recording, derived.tensor_labels().map(Arc::as_ref), id),
+        format!("lives {}{state}", derived.figures.lifetime(recording, &allocation)),
     ];
     if let Some(row) = rows.rows().get(under.row as usize) {
         let offset = i64::try_from(allocation.addr.saturating_sub(row.addr)).unwrap_or(i64::MAX);

@@ -4,15 +4,21 @@ use super::cells;
 use super::columns::Column;
 use super::virtual_list::{ListRows, RowLook, TableCell};
 use crate::device::{Derived, Selection, Standpoint};
-use oomscope_analysis::{Basis, Categories, LifeSpan, OrderBy, StackLabels};
+use oomscope_analysis::{Basis, Categories, LifeSpan, OrderBy, StackLabels, TensorLabels};
 use oomscope_model::{AllocId, Allocation, Moment, Recording, StackId};
+use oomscope_report as report;
 use oomscope_units as units;
 use std::sync::Arc;
 
 /// Each column, the order that a click on it asks for, and true if that order starts with the largest.
-const TABLE: [(Column, OrderBy, bool); 10] = [
+const TABLE: [(Column, OrderBy, bool); 11] = [
     (Column::figure("Size", "Requested bytes", 80.0), OrderBy::Size, true),
     (Column::text("Category", "What it is for; ≈ where that is inferred", 100.0), OrderBy::Category, false),
+    (
+        Column::text("Tensor", "What the program calls it, or the variable that holds it", 156.0),
+        OrderBy::Tensor,
+        false,
+    ),
     (Column::text("Site", "First frame of your own code in its stack", 156.0), OrderBy::Site, false),
     (Column::text("Module", "Innermost module in its stack", 92.0), OrderBy::Module, false),
     (Column::figure("Age", "Since it was allocated, at the cursor", 76.0), OrderBy::Age, true),
@@ -23,7 +29,10 @@ const TABLE: [(Column, OrderBy, bool); 10] = [
     (Column::code("Address", "Address of the first byte", 112.0), OrderBy::Address, false),
 ];
 
-pub(crate) const COLUMNS: [Column; TABLE.len()] = {
+/// The place of tensors in the table.
+const TENSOR: usize = 2;
+
+const COLUMNS: [Column; TABLE.len()] = {
     let mut columns = [TABLE[0].0; TABLE.len()];
     let mut i = 0;
     while i < TABLE.len() {
@@ -32,6 +41,41 @@ pub(crate) const COLUMNS: [Column; TABLE.len()] = {
     }
     columns
 };
+
+/// The columns without that of tensors.
+const WITHOUT_TENSORS: [Column; TABLE.len() - 1] = {
+    let mut columns = [TABLE[0].0; TABLE.len() - 1];
+    let mut i = 0;
+    while i < columns.len() {
+        columns[i] = TABLE[if i < TENSOR { i } else { i + 1 }].0;
+        i += 1;
+    }
+    columns
+};
+
+/// The columns that are shown: those of tensors where the program named some.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown {
+    pub(crate) has_tensors: bool,
+}
+
+impl Shown {
+    /// All of them.
+    pub(crate) fn all(self) -> &'static [Column] {
+        if self.has_tensors { &COLUMNS } else { &WITHOUT_TENSORS }
+    }
+
+    /// The column of the table that is shown at a place.
+    pub(crate) fn column(self, at: usize) -> usize {
+        if self.has_tensors || at < TENSOR { at } else { at + 1 }
+    }
+
+    /// The place and direction of an order, for the header.
+    pub(crate) fn sorted(self, order: Order) -> Option<(usize, bool)> {
+        let (column, is_descending) = order.column()?;
+        Some((if self.has_tensors || column < TENSOR { column } else { column - 1 }, is_descending))
+    }
+}
 
 /// The order of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +123,8 @@ pub(crate) struct RowNames<'a> {
     sites: Option<&'a StackLabels>,
     modules: Option<&'a StackLabels>,
     categories: Option<&'a Categories>,
+    tensors: Option<&'a TensorLabels>,
+    has_tensors: bool,
 }
 
 impl<'a> RowNames<'a> {
@@ -87,6 +133,8 @@ impl<'a> RowNames<'a> {
             sites: derived.stack_labels().map(Arc::as_ref),
             modules: derived.module_labels().map(Arc::as_ref),
             categories: derived.attribution().map(|found| &found.categories),
+            tensors: derived.tensor_labels().map(Arc::as_ref),
+            has_tensors: derived.has_tensors(),
         }
     }
 
@@ -97,15 +145,18 @@ impl<'a> RowNames<'a> {
         TableCell::plain(format!("{mark}{}", verdict.category.label()))
     }
 
+    /// What the program calls the tensor; nothing where it said nothing of it.
+    fn tensor(&self, id: AllocId) -> TableCell {
+        match self.tensors {
+            Some(tensors) => TableCell::plain(tensors.get(id).unwrap_or_default().to_owned()),
+            None => cells::unknown(),
+        }
+    }
+
     fn module(&self, stack: StackId) -> TableCell {
         let label = self.modules.map_or("", |labels| labels.label(stack));
         if label.is_empty() { cells::unknown() } else { TableCell::plain(label.to_owned()) }
     }
-}
-
-/// The order that a column stands for. It names the contents of the column, too.
-fn ordered_by(column: usize) -> Option<OrderBy> {
-    TABLE.get(column).map(|&(_, by, _)| by)
 }
 
 impl<'a> AllocationRows<'a> {
@@ -118,6 +169,12 @@ impl<'a> AllocationRows<'a> {
     ) -> Self {
         let (cursor, selection) = (at.cursor, at.selection());
         Self { recording, cursor, selection, ids, is_descending, names }
+    }
+
+    /// The order that a shown column stands for. It names the contents of the column, too.
+    fn ordered_by(&self, column: usize) -> Option<OrderBy> {
+        let shown = Shown { has_tensors: self.names.has_tensors };
+        TABLE.get(shown.column(column)).map(|&(_, by, _)| by)
     }
 
     /// The allocation of a row.
@@ -153,7 +210,7 @@ impl ListRows for AllocationRows<'_> {
     }
 
     fn cell(&self, row: usize, column: usize) -> TableCell {
-        let Some((allocation, by)) = self.get(row).zip(ordered_by(column)) else {
+        let Some((allocation, by)) = self.get(row).zip(self.ordered_by(column)) else {
             return TableCell::default();
         };
         match by {
@@ -176,6 +233,7 @@ impl ListRows for AllocationRows<'_> {
             OrderBy::Site => cells::site(self.names.sites, self.recording.snapshot(), allocation.stack),
             OrderBy::Category => self.names.category(allocation.id),
             OrderBy::Module => self.names.module(allocation.stack),
+            OrderBy::Tensor => self.names.tensor(allocation.id),
         }
     }
 
@@ -189,7 +247,7 @@ impl ListRows for AllocationRows<'_> {
     }
 
     fn hint(&self, row: usize, column: usize) -> Option<String> {
-        let (allocation, by) = self.get(row).zip(ordered_by(column))?;
+        let (allocation, by) = self.get(row).zip(self.ordered_by(column))?;
         let events = &self.recording.events;
         match by {
             OrderBy::Size => Some(units::bytes_exact(allocation.size)),
@@ -211,6 +269,7 @@ impl ListRows for AllocationRows<'_> {
                 let verdict = self.names.categories?.verdict(allocation.id);
                 Some(verdict.rule.rule().says.to_owned())
             }
+            OrderBy::Tensor => report::named_text(self.recording, self.names.categories?, allocation.id),
             OrderBy::Address | OrderBy::Stream | OrderBy::Pool | OrderBy::Module => None,
         }
     }
@@ -228,6 +287,14 @@ mod tests {
         assert_eq!(by_size.after_click(1), Order { by: OrderBy::Category, is_descending: false });
         for column in 0..TABLE.len() {
             assert_eq!(by_size.after_click(column).column().map(|(at, _)| at), Some(column));
+        }
+        for has_tensors in [true, false] {
+            let shown = Shown { has_tensors };
+            assert_eq!(shown.all().iter().any(|column| column.name == "Tensor"), has_tensors);
+            for at in 0..shown.all().len() {
+                let order = by_size.after_click(shown.column(at));
+                assert_eq!(shown.sorted(order).map(|(at, _)| at), Some(at));
+            }
         }
     }
 }

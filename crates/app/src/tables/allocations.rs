@@ -1,6 +1,6 @@
 //! A table of the allocations that are live at the cursor, or of all that were ever made.
 
-use super::allocation_rows::{AllocationRows, COLUMNS, Order, RowNames};
+use super::allocation_rows::{AllocationRows, Order, RowNames, Shown};
 use super::csv_copy;
 use super::scroll::Reveal;
 use super::virtual_list::{ListState, VirtualList};
@@ -13,7 +13,7 @@ use crate::work::memo::Memo;
 use crate::work::worker::Task;
 use eframe::egui;
 use oomscope_analysis::filter::Matches;
-use oomscope_analysis::{AllocationSorter, Attribution, OrderBy, StackLabels};
+use oomscope_analysis::{AllocationSorter, Attribution, OrderBy, StackLabels, TensorLabels};
 use oomscope_model::{AllocId, Bytes, Moment, Recording, Timeline};
 use oomscope_report as report;
 use oomscope_units as units;
@@ -52,6 +52,7 @@ pub(crate) struct ListRequest {
     /// Of the stacks, in the orders that ask for them.
     labels: Option<ByPtr<StackLabels>>,
     attribution: Option<ByPtr<Attribution>>,
+    tensors: Option<ByPtr<TensorLabels>>,
     filter: Option<ByPtr<Matches>>,
 }
 
@@ -95,10 +96,12 @@ impl State {
             _ => None,
         };
         let attribution = ctx.derived.attribution().filter(|_| by == OrderBy::Category);
+        let tensors = ctx.derived.tensor_labels().filter(|_| by == OrderBy::Tensor);
         let request = ListRequest {
             by,
             labels: labels.cloned().map(ByPtr),
             attribution: attribution.cloned().map(ByPtr),
+            tensors: tensors.cloned().map(ByPtr),
             filter: ctx.derived.matches().cloned(),
         };
         if !self.shows_all {
@@ -132,7 +135,7 @@ impl Listed {
     fn of(
         timeline: &Timeline,
         mut ids: Vec<AllocId>,
-        ListRequest { by, labels, attribution, filter }: &ListRequest,
+        ListRequest { by, labels, attribution, tensors, filter }: &ListRequest,
     ) -> Self {
         let unfiltered = ids.len();
         if let Some(filter) = filter {
@@ -145,6 +148,9 @@ impl Listed {
         }
         if let Some(attribution) = attribution {
             sorter = sorter.with_categories(&attribution.categories);
+        }
+        if let Some(tensors) = tensors {
+            sorter = sorter.with_tensors(tensors);
         }
         let ids = sorter.sort(ids, *by);
         Self { ids, unfiltered, bytes, waiting: 0, waiting_bytes: Bytes::ZERO }
@@ -214,10 +220,12 @@ fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, listed:
         }
         state.followed = ctx.at.selection();
     }
-    let list = VirtualList { name: "allocations", columns: &COLUMNS, sorted: state.order.column() };
+    let columns = Shown { has_tensors: ctx.derived.has_tensors() };
+    let list =
+        VirtualList { name: "allocations", columns: columns.all(), sorted: columns.sorted(state.order) };
     let answer = list.show(ui, &mut state.list, &rows);
     if let Some(column) = answer.sort_by {
-        state.order = state.order.after_click(column);
+        state.order = state.order.after_click(columns.column(column));
         state.list.reveal(Reveal::Nearest(0));
     }
     if let Some(id) = answer.pointed.and_then(|row| rows.id(row)) {

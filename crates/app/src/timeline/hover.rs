@@ -7,7 +7,7 @@ use crate::device::TimelineMode;
 use crate::device::figures::Figures;
 use crate::theme;
 use eframe::egui;
-use oomscope_analysis::{PrivatePools, site_label};
+use oomscope_analysis::{PrivatePools, TensorLabels, tensor_and_site};
 use oomscope_draw::{Pixel, Share, pool_of_band, range_of_band};
 use oomscope_model::{AllocId, Bytes, EventIx, Moment, PoolKey, Recording, ReservedRange, Timeline};
 use oomscope_report as report;
@@ -17,6 +17,7 @@ use oomscope_units as units;
 pub(super) struct HoverTexts<'a> {
     pub(super) recording: &'a Recording,
     pub(super) figures: &'a Figures,
+    pub(super) tensors: Option<&'a TensorLabels>,
     /// The private pools of the picture, whose free parts are bands, too.
     pub(super) pools: Option<&'a PrivatePools>,
     /// The picture under the pointer.
@@ -67,7 +68,7 @@ impl HoverTexts<'_> {
         let blocks = units::counted(*count, what);
         let largest = largest.map_or_else(String::new, |(id, size)| {
             let place = match under.mode {
-                TimelineMode::Blocks => site_label(self.recording.snapshot(), self.recording.stack(id)),
+                TimelineMode::Blocks => tensor_and_site(self.recording, self.tensors, id),
                 TimelineMode::Segments => self.segment_text(id)[1].clone(),
             };
             format!("the largest {} · {place}", units::bytes(size))
@@ -98,7 +99,7 @@ impl HoverTexts<'_> {
         let state = if is_awaiting { " · freed, waiting for a stream" } else { "" };
         [
             units::bytes_exact(allocation.size),
-            site_label(self.recording.snapshot(), allocation.stack),
+            tensor_and_site(self.recording, self.tensors, id),
             format!("lives {}{state}", self.figures.lifetime(timeline, &allocation)),
         ]
     }

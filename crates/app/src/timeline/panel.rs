@@ -96,6 +96,7 @@ impl Pane for State {
             let texts = HoverTexts {
                 recording,
                 figures: &derived.figures,
+                tensors: derived.tensor_labels().map(std::sync::Arc::as_ref),
                 pools: pictures.pools(),
                 shown: pictures.shown(),
             };

@@ -42,6 +42,11 @@ impl<'a> Labels<'a> {
         self.by_stack.is_empty() && self.noted.is_empty() && self.of_contexts.iter().all(Option::is_none)
     }
 
+    /// The allocations that are labelled each by itself.
+    pub(crate) fn noted_ids(&self) -> impl Iterator<Item = AllocId> {
+        self.noted.keys().copied()
+    }
+
     /// The category that the user's rules give to a stack.
     #[inline]
     pub(crate) fn of_stack(&self, stack: StackId) -> Option<Verdict> {

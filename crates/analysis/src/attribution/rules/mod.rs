@@ -18,6 +18,7 @@ mod gradient_sizes;
 mod implausible_state;
 mod kept_per_layer;
 mod main_code;
+mod named_later;
 #[cfg(test)]
 mod old_freed_tests;
 mod old_like_calls;
@@ -48,10 +49,11 @@ use super::view::View;
 type ClaimFamily = fn(&View<'_>, &mut Claims);
 
 /// All families. A later one decides only what is open, or what its rules refine.
-pub(super) const FAMILIES: [ClaimFamily; 12] = [
+pub(super) const FAMILIES: [ClaimFamily; 13] = [
     declared::claim,
     by_stack::claim,
     main_code::claim,
+    named_later::claim,
     parameters_by_gradients::claim,
     own_optimizer::claim,
     preallocated_caches::claim,

@@ -5,7 +5,9 @@ use super::table::Table;
 use crate::interchange::cell::Cell;
 use crate::interchange::column::{Column, Kind, Unit, column, number};
 use crate::interchange::selection::Portion;
-use oomscope_analysis::{LifeSpan, Verdict, holder_text, named_tensors, shape_text, tensor_name};
+use oomscope_analysis::{
+    Basis, BlockTensors, Categories, LifeSpan, Verdict, holder_text, shape_text, tensor_name,
+};
 use oomscope_model::{AllocId, Allocation, Moment, Recording, Timeline};
 use std::io;
 
@@ -37,24 +39,27 @@ struct Tensor {
     dtype: String,
     shape: String,
     holder: Option<String>,
+    basis: Basis,
 }
 
 fn text<'r>(tensor: Option<&'r Tensor>, get: impl Fn(&'r Tensor) -> Option<&'r str>) -> Cell<'r> {
     tensor.and_then(get).map_or(Cell::Null, Cell::text)
 }
 
-fn tensor(recording: &Recording, id: AllocId) -> Option<Tensor> {
+fn tensor(recording: &Recording, categories: &Categories, id: AllocId) -> Option<Tensor> {
     let census = &recording.snapshot().census;
-    let tensor = named_tensors(recording, id).first()?;
+    let BlockTensors { tensors, is_inferred } = BlockTensors::of(recording, categories, id);
+    let tensor = tensors.first()?;
     Some(Tensor {
         name: tensor_name(census, tensor),
         dtype: census.text(tensor.dtype).to_owned(),
         shape: shape_text(census, tensor),
-        holder: tensor.holder.map(|at| holder_text(census, census.holder(at))),
+        holder: census.holder_of(tensor).map(|at| holder_text(census, census.holder(at))),
+        basis: if is_inferred { Basis::Inferred } else { Basis::Declared },
     })
 }
 
-static COLUMNS: [Column<ExportedAllocation>; 25] = [
+static COLUMNS: [Column<ExportedAllocation>; 26] = [
     column("device", Kind::Int, "the device; -1 is pinned host memory", |_, row| Cell::Int(row.device)),
     column("allocation", Kind::Int, "its number on the device, in the order of allocation", |_, row| {
         Cell::Int(row.allocation.id.0.into())
@@ -114,7 +119,7 @@ static COLUMNS: [Column<ExportedAllocation>; 25] = [
     column("is_live_at_end", Kind::Bool, "whether it outlives the recording", |_, row| {
         Cell::Bool(row.allocation.end.is_none())
     }),
-    column("tensor", Kind::Text, "the name that the program gave it: of what lives at the end", |_, row| {
+    column("tensor", Kind::Text, "the name that the program gave it", |_, row| {
         text(row.tensor.as_ref(), |tensor| tensor.name.as_deref())
     }),
     column("dtype", Kind::Text, "the type of its elements, as the program said", |_, row| {
@@ -126,6 +131,12 @@ static COLUMNS: [Column<ExportedAllocation>; 25] = [
     column("holder", Kind::Text, "the variable that leads to it, with its function and line", |_, row| {
         text(row.tensor.as_ref(), |tensor| tensor.holder.as_deref())
     }),
+    column(
+        "tensor_basis",
+        Kind::Text,
+        "declared at the end, or inferred from a later iteration",
+        |_, row| text(row.tensor.as_ref(), |tensor| Some(tensor.basis.key())),
+    ),
 ];
 
 /// The event before a moment.
@@ -156,7 +167,7 @@ fn row(portion: &Portion, id: AllocId) -> ExportedAllocation {
         verdict: found.categories.verdict(id),
         iteration: found.phases.iteration_at(start).filter(|_| is_recorded),
         phase: is_recorded.then(|| found.phases.phase_at(start).key()),
-        tensor: tensor(&portion.recording, id),
+        tensor: tensor(&portion.recording, &found.categories, id),
     }
 }
 
