@@ -46,6 +46,7 @@ def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0, redact: boo
         try:
             named, placed, loose, kinds = _take(torch, columns, start_s + max_s)
             _hold(torch, columns, named, placed, loose, kinds, time.monotonic() + holders_s)
+            columns.add_places(named.places)
         except Deadline:
             is_complete = False
     taken_us = round((time.monotonic() - start_s) * 1e6)
@@ -103,7 +104,7 @@ def _hold(
     if time.monotonic() < end_s:
         holders.search()
     for owner, thing in names.owners:
-        columns.add_holder(owner, holders.of(thing))
+        columns.add_holder(owner, holders.of_owner(thing))
     for tensor, role in placed:
         _add(torch, columns, tensor, role, holders.of(tensor))
     # The nearest first: what two graphs share is the nearer one's.

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Generic, TypeVar
 
 from ._holders import Holder
-from ._names import Owner, Role
+from ._names import Class, Owner, Place, Role
 from ._redaction import Redaction
 
 Key = TypeVar("Key", bound=Hashable)
@@ -30,6 +30,7 @@ COLUMNS = (
     "key",
     "whole",
     "holder",
+    "parameter_owner",
 )
 
 
@@ -55,6 +56,8 @@ class Columns:
         self._owners: _Once[Owner] = _Once()
         self._holders: _Once[Holder] = _Once()
         self._held: dict[Owner, Holder] = {}
+        self._classes: _Once[Class] = _Once()
+        self._places: list[Place] = []
         self._rows: list[tuple[int, ...]] = []
 
     def add(
@@ -83,6 +86,7 @@ class Columns:
                 text(role.key),
                 self._shapes.number(role.whole),
                 self._holders.number(holder),
+                self._owners.number(role.of),
             )
         )
 
@@ -90,6 +94,10 @@ class Columns:
         """Says who holds a module or an optimizer."""
         if holder is not None:
             self._held[owner] = holder
+
+    def add_places(self, places: list[Place]) -> None:
+        """Adds the modules within those that own a tensor."""
+        self._places = [place for place in places if place.owner in self._owners.numbers]
 
     def _name(self, name: str | None) -> int:
         """The number of a name of the program's."""
@@ -119,11 +127,18 @@ class Columns:
             )
             for holder in self._holders.numbers
         ]
+        modules = [
+            (self._owners.number(place.owner), name(place.path), self._classes.number(place.kind))
+            for place in self._places
+        ]
+        classes = [(name(kind.name), text(kind.file or None), kind.line) for kind in self._classes.numbers]
         return {
             "texts": list(self._texts.numbers),
             "shapes": list(self._shapes.numbers),
             "owners": _columns(("kind", "class", "number", "holder"), owners),
             "holders": _columns(("variable", "example", "function", "file", "line", "collection"), holders),
+            "modules": _columns(("owner", "path", "class"), modules),
+            "classes": _columns(("name", "file", "line"), classes),
             "holders_complete": self.are_holders_complete,
             "tensors": _columns(COLUMNS, self._rows),
         }

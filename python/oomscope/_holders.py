@@ -25,6 +25,9 @@ MAX_OBJECTS = 2_000_000
 # A list with fewer entries is a part of what another one has.
 MIN_ENTRIES = 3
 
+# The place of what was not reached in time.
+NOWHERE = -1
+
 # Objects between two looks at the clock.
 STRIDE = 1024
 
@@ -61,6 +64,8 @@ class Holders:
         self._objects: list[Any] = []
         self._parents: list[int] = []
         self._roots: dict[int, Root] = {}
+        # Of owners that are variables themselves, the outermost: a method that runs has its object in `self`.
+        self._outermost: dict[int, Root] = {}
         self._contexts: list[contextvars.Context] | None = None
         self._places: dict[int, int] = {}
         self._known: dict[tuple[Any, ...], Holder] = {}
@@ -70,15 +75,39 @@ class Holders:
             id(vars(module)) for module in list(sys.modules.values()) if module is not None
         }
         self._seen.update(
-            id(own) for own in (self.__dict__, self._objects, self._parents, self._roots, self._owners)
+            id(own)
+            for own in (
+                self.__dict__,
+                self._objects,
+                self._parents,
+                self._roots,
+                self._owners,
+                self._outermost,
+            )
         )
 
     def search(self) -> None:
         """Finds all tensors: first from the program's own variables, then from those of libraries."""
-        for roots in (own_roots(), other_roots()):
+        for roots in (self._noting(own_roots()), other_roots()):
             if not self._level(roots):
                 self.is_complete = False
                 return
+
+    def _noting(self, roots: Iterable[Root]) -> Iterator[Root]:
+        """The same roots; variables of owners are noted, from the innermost to the outermost."""
+        for root in roots:
+            if id(root.value) in self._owners and not root.is_first:
+                self._outermost[id(root.value)] = root
+            yield root
+
+    def of_owner(self, owner: Any) -> Holder | None:
+        """The holder of a module or an optimizer that was found: a variable that is it, if there is one."""
+        root = self._outermost.get(id(owner))
+        if root is None:
+            return self.of(owner)
+        key = (root.name, root.place)
+        holder = Holder(root.name, root.place, root.name, None, self._places.get(id(owner), NOWHERE))
+        return self._known.setdefault(key, holder)
 
     def distance(self, tensor: Any) -> int:
         """How far away a tensor was found: the greater, the farther."""
@@ -103,7 +132,7 @@ class Holders:
         """Names the list or dictionary that has all tensors of a holder, where the variable is farther away."""
         for holder in self._known.values():
             at = holder.parting
-            if self._is_namespace(at):
+            if at == NOWHERE or self._is_namespace(at):
                 continue
             thing = self._objects[at]
             collection = collection_of(thing)

@@ -8,11 +8,17 @@ from __future__ import annotations
 import contextlib
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 # Entries of one state of an optimizer that are looked at.
 MAX_ENTRIES = 100
+
+# Modules whose places are written: those of the largest models are a tenth.
+MAX_PLACES = 100_000
+
+# Decorators around a `forward` that are looked through.
+MAX_WRAPPERS = 16
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,26 @@ class Role:
     key: str | None = None
     # The shape of what this is a shard of.
     whole: tuple[int, ...] | None = None
+    # Who has the parameter that a state is of.
+    of: Owner | None = None
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class of modules, and where its `forward` begins; 0 where it has none."""
+
+    name: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """A module within an outermost one, by its path."""
+
+    owner: Owner
+    path: str
+    kind: Class
 
 
 class Names:
@@ -45,6 +71,8 @@ class Names:
         self._has_memory = has_memory
         self._roles: dict[int, tuple[Any, Role]] = {}
         self.owners: list[tuple[Owner, Any]] = []
+        self.places: list[Place] = []
+        self._classes: dict[type, Class] = {}
 
     def found(self) -> list[tuple[Any, Role]]:
         """All tensors with a role."""
@@ -61,6 +89,8 @@ class Names:
                     self._of_module(path, module, owner)
 
     def _of_module(self, path: str, module: Any, owner: Owner) -> None:
+        if len(self.places) < MAX_PLACES:
+            self.places.append(Place(owner, path, self._class(type(module))))
         for kind, place in (("parameter", "_parameters"), ("buffer", "_buffers")):
             for key, tensor in _entries(module, place).items():
                 if self._is_tensor(tensor):
@@ -91,7 +121,8 @@ class Names:
                 named = self._roles.get(id(parameter))
                 name = named[1].name if named else places.get(id(parameter))
                 for key, tensor in _tensors_of(entry, self._is_tensor):
-                    self._name(tensor, Role("optimizer_state", name, owner, key))
+                    of = named[1].owner if named else None
+                    self._name(tensor, Role("optimizer_state", name, owner, key, of=of))
 
     def gradient_of(self, tensor: Any) -> Any | None:
         """The gradient of a leaf. Others have none, and warn."""
@@ -115,12 +146,33 @@ class Names:
         for inner in (*_attributes(tensor).values(), *_slots(tensor)):
             if self._is_tensor(inner) and id(inner) not in self._roles:
                 whole = _shape(tensor)
-                self._roles[id(inner)] = (inner, Role(role.kind, role.name, role.owner, role.key, whole))
+                self._roles[id(inner)] = (inner, replace(role, whole=whole))
+
+    def _class(self, kind: type) -> Class:
+        found = self._classes.get(kind)
+        if found is None:
+            file, line = forward_of(kind)
+            found = self._classes[kind] = Class(kind.__name__, file, line)
+        return found
 
     def _owner(self, kind: str, thing: Any) -> Owner:
         owner = Owner(kind, type(thing).__name__, len(self.owners))
         self.owners.append((owner, thing))
         return owner
+
+
+def forward_of(kind: type) -> tuple[str, int]:
+    """The file and the first line of what a call of such a module runs; 0 where a class has none of its own, as a list of modules."""
+    bases = type.__getattribute__(kind, "__mro__")
+    found = next((vars(base)["forward"] for base in bases if "forward" in vars(base)), None)
+    for _ in range(MAX_WRAPPERS):
+        inner = vars(found).get("__wrapped__") if isinstance(found, types.FunctionType) else None
+        if inner is None:
+            break
+        found = inner
+    if not isinstance(found, types.FunctionType) or found.__name__ == "_forward_unimplemented":
+        return "", 0
+    return found.__code__.co_filename, found.__code__.co_firstlineno
 
 
 def walk(root: Any) -> Iterator[tuple[str, Any]]:

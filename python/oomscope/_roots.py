@@ -46,6 +46,8 @@ class Root:
     name: str
     value: Any
     place: Place
+    # Whether it is the first argument of a function, as the `self` of methods.
+    is_first: bool = False
 
 
 def own_roots() -> Iterator[Root]:
@@ -54,8 +56,9 @@ def own_roots() -> Iterator[Root]:
     for frame in _frames():
         if _is_own(frame.f_code.co_filename):
             place = _place(frame)
+            first = frame.f_code.co_varnames[: min(frame.f_code.co_argcount, 1)]
             for name, value in variables_of(frame).items():
-                yield Root(name, value, place)
+                yield Root(name, value, place, name in first)
             seen.add(id(frame.f_globals))
     for name, module in list(sys.modules.items()):
         names = getattr(module, "__dict__", None)

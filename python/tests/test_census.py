@@ -72,6 +72,42 @@ def test_what_modules_and_optimizers_hold_has_its_path(torch: FakeTorch) -> None
     del model, loose
 
 
+class Block(FakeModule):
+    def forward(self) -> None:
+        """What its calls run."""
+
+
+def test_modules_have_paths_classes_and_the_lines_of_their_forward(torch: FakeTorch) -> None:
+    weight, state = FakeTensor(512, requires_grad=True), FakeTensor(1024)
+    block = Block(weight=weight)
+    models = [FakeModule({"layers": FakeModule({"0": block})}), FakeModule(bias=FakeTensor(1536))]
+    optimizer = FakeOptimizer(weight)
+    optimizer.state[weight] = {"exp_avg": state}
+    # Without a tensor, it is nobody's.
+    empty = FakeModule({"0": FakeModule()})
+    found = json.loads(census(torch, 60.0))
+    text, classes = [*found["texts"], None], found["classes"]
+    columns = [found["modules"][name] for name in ("owner", "path", "class")]
+    named = [
+        (text[found["owners"]["class"][owner]], text[path], text[classes["name"][of]])
+        for owner, path, of in zip(*columns, strict=True)
+    ]
+    assert sorted(named) == [
+        ("FakeModule", "", "FakeModule"),
+        ("FakeModule", "", "FakeModule"),
+        ("FakeModule", "layers", "FakeModule"),
+        ("FakeModule", "layers.0", "Block"),
+    ]
+    at = [text[name] for name in classes["name"]].index("Block")
+    line = Block.forward.__code__.co_firstlineno
+    assert (text[classes["file"][at]], classes["line"][at]) == (__file__, line)
+    assert classes["line"][1 - at] == 0
+    of_state = found["tensors"]["address"].index(1024)
+    of_weight = found["tensors"]["address"].index(512)
+    assert found["tensors"]["parameter_owner"][of_state] == found["tensors"]["owner"][of_weight]
+    del models, empty
+
+
 def test_models_in_a_list_are_held_by_it(torch: FakeTorch) -> None:
     records = [{"model": FakeModule(weight=FakeTensor(512 * at))} for at in range(1, 5)]
     found = json.loads(census(torch, 60.0, holders_s=60.0))
@@ -80,6 +116,17 @@ def test_models_in_a_list_are_held_by_it(torch: FakeTorch) -> None:
     (holder,) = set(owners["holder"])
     said = [text[holders[key][holder]] for key in ("variable", "collection", "example")]
     assert said == ["records", "list", 'records[0]["model"]']
+
+
+def test_a_model_that_runs_is_held_by_the_variable_of_who_called_it(torch: FakeTorch) -> None:
+    class Net(FakeModule):
+        def forward(self) -> dict[str, Any]:
+            return dict(json.loads(census(torch, 60.0, holders_s=60.0)))
+
+    net = Net(weight=FakeTensor(512))
+    found = net.forward()
+    (holder,) = found["owners"]["holder"]
+    assert found["texts"][found["holders"]["variable"][holder]] == "net"
 
 
 def test_hashes_stand_for_names(torch: FakeTorch) -> None:
