@@ -111,6 +111,52 @@ pub struct NamedTensor {
     pub whole: Option<CensusIx>,
     /// The variable that leads to it, where it has no other name.
     pub holder: Option<CensusIx>,
+    /// Of an optimizer's state, who has the parameter that it is of.
+    pub parameter_owner: Option<CensusIx>,
+}
+
+impl NamedTensor {
+    /// A tensor of which nothing else is known.
+    pub fn new(device: DeviceId, addr: u64, bytes: Bytes) -> Self {
+        Self {
+            device,
+            addr,
+            bytes,
+            dtype: CensusIx(0),
+            shape: CensusIx(0),
+            requires_grad: false,
+            grad_fn: None,
+            role: None,
+            name: None,
+            owner: None,
+            key: None,
+            whole: None,
+            holder: None,
+            parameter_owner: None,
+        }
+    }
+}
+
+/// A module within an outermost one, or that itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CensusModule {
+    /// The outermost module.
+    pub owner: CensusIx,
+    /// The path within it, as `blocks.0.attn`; empty for itself.
+    pub path: CensusIx,
+    /// Its class, among the [`Census::classes`].
+    pub class: CensusIx,
+}
+
+/// A class of modules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ModuleClass {
+    /// Its name.
+    pub name: CensusIx,
+    /// The file of its `forward`; `None` where it has none of its own, as a list of modules.
+    pub file: Option<CensusIx>,
+    /// The first line of its `forward`.
+    pub line: u32,
 }
 
 /// The tensors of a program, by device and address.
@@ -121,6 +167,8 @@ pub struct Census {
     shapes: Vec<Vec<i64>>,
     owners: Vec<CensusOwner>,
     holders: Vec<TensorHolder>,
+    modules: Vec<CensusModule>,
+    classes: Vec<ModuleClass>,
     began_us: Option<i64>,
 }
 
@@ -150,12 +198,29 @@ impl Census {
                 && [tensor.grad_fn, tensor.name, tensor.key].iter().flatten().all(is_text)
                 && is_shape(&tensor.shape)
                 && tensor.whole.iter().all(is_shape)
-                && tensor.owner.iter().all(is_owner)
+                && tensor.owner.iter().chain(&tensor.parameter_owner).all(is_owner)
                 && tensor.holder.iter().all(is_holder)
         });
         // Of those of one storage, named ones come first.
         tensors.sort_unstable_by_key(|tensor| (tensor.device, tensor.addr, tensor.role.is_none()));
-        Self { tensors, texts, shapes, owners, holders, began_us: None }
+        Self { tensors, texts, shapes, owners, holders, ..Self::default() }
+    }
+
+    /// The same with the modules within the owners; those whose places are not within the texts, owners and classes are left out, and all
+    /// of them where a class is not whole.
+    #[must_use]
+    pub fn with_modules(self, mut modules: Vec<CensusModule>, classes: Vec<ModuleClass>) -> Self {
+        let is_text = |at: &CensusIx| (at.0 as usize) < self.texts.len();
+        if !classes.iter().all(|class| is_text(&class.name) && class.file.iter().all(is_text)) {
+            return self;
+        }
+        let is_class = |at: CensusIx| (at.0 as usize) < classes.len();
+        let is_owner = |at: CensusIx| {
+            let owner = self.owners.get(at.0 as usize);
+            owner.is_some_and(|owner| !owner.is_optimizer && is_text(&owner.class))
+        };
+        modules.retain(|module| is_owner(module.owner) && is_text(&module.path) && is_class(module.class));
+        Self { modules, classes, ..self }
     }
 
     /// The same, taken from a time on, in microseconds since 1970.
@@ -199,6 +264,21 @@ impl Census {
     /// The variable that leads to a tensor, itself or through the module or optimizer that has it.
     pub fn holder_of(&self, tensor: &NamedTensor) -> Option<CensusIx> {
         tensor.holder.or_else(|| self.owner(tensor.owner?).holder)
+    }
+
+    /// The modules, each before those within it, as the program has them in order.
+    pub fn modules(&self) -> &[CensusModule] {
+        &self.modules
+    }
+
+    /// The classes of modules.
+    pub fn classes(&self) -> &[ModuleClass] {
+        &self.classes
+    }
+
+    /// The class of a module.
+    pub fn class_of(&self, module: &CensusModule) -> ModuleClass {
+        self.classes[module.class.0 as usize]
     }
 
     /// An owner.

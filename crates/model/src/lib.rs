@@ -53,7 +53,9 @@ pub use accelerator::Accelerator;
 pub use action::{Action, ActionNames};
 pub use anomalies::{Anomalies, Anomaly};
 pub use bytes::Bytes;
-pub use census::{Census, CensusIx, CensusOwner, NamedTensor, TensorHolder, TensorRole};
+pub use census::{
+    Census, CensusIx, CensusModule, CensusOwner, ModuleClass, NamedTensor, TensorHolder, TensorRole,
+};
 pub use column::CodedColumn;
 pub use curve::{Curve, StepCurve};
 pub use events::{Context, Event, EventTable, PoolKey};

@@ -37,6 +37,8 @@ struct ModuleRecord {
     /// `module`, `outside` of modules, or `not_known`.
     kind: &'static str,
     module: Option<String>,
+    /// Its class, where `module` is a path.
+    class: Option<String>,
     /// The line that calls it.
     called_at: Option<String>,
     /// The line that makes it, where only its constructor is known.
@@ -60,11 +62,12 @@ pub fn module_columns() -> [&'static str; MODULE_COLUMNS.len()] {
 /// A module and the line that calls it, without indentation: `Block ×12 (model.py:113)`.
 pub fn module_label(row: &ModuleRow) -> String {
     match &row.place {
-        ModulePlace::Module { name, from, is_made } => {
+        ModulePlace::Module { name, class, from, is_made } => {
+            let class = class.as_ref().map_or_else(String::new, |class| format!(" · {class}"));
             let times = if 1 < row.calls { format!(" ×{}", units::count(row.calls)) } else { String::new() };
             let made = if *is_made { "made at " } else { "" };
             let from = from.as_ref().map_or_else(String::new, |from| format!(" ({made}{from})"));
-            format!("{name}{times}{from}")
+            format!("{name}{class}{times}{from}")
         }
         ModulePlace::Outside => "no module in the stack".to_owned(),
         ModulePlace::NotKnown => "module not known".to_owned(),
@@ -146,15 +149,16 @@ pub(super) fn modules_record(table: &ModuleTable) -> ModulesRecord {
 }
 
 fn module_record(row: &ModuleRow) -> ModuleRecord {
-    let (kind, module, from, is_made) = match &row.place {
-        ModulePlace::Module { name, from, is_made } => ("module", Some(name.clone()), from.clone(), *is_made),
-        ModulePlace::Outside => ("outside", None, None, false),
-        ModulePlace::NotKnown => ("not_known", None, None, false),
+    let (kind, module, class, from, is_made) = match row.place.clone() {
+        ModulePlace::Module { name, class, from, is_made } => ("module", Some(name), class, from, is_made),
+        ModulePlace::Outside => ("outside", None, None, None, false),
+        ModulePlace::NotKnown => ("not_known", None, None, None, false),
     };
     let (made_at, called_at) = if is_made { (from, None) } else { (None, from) };
     ModuleRecord {
         kind,
         module,
+        class,
         called_at,
         made_at,
         depth: row.depth,
@@ -206,6 +210,7 @@ mod tests {
     fn fixture() -> ModuleTable {
         let module = |name: &str, from: &str, is_made| ModulePlace::Module {
             name: name.to_owned(),
+            class: None,
             from: Some(from.to_owned()),
             is_made,
         };

@@ -3,7 +3,8 @@
 use super::builder::Builder;
 use super::containers::DictState;
 use oomscope_model::{
-    Block, Bytes, Census, CensusIx, CensusOwner, DeviceId, NamedTensor, TensorHolder, TensorRole,
+    Block, Bytes, Census, CensusIx, CensusModule, CensusOwner, DeviceId, ModuleClass, NamedTensor,
+    TensorHolder, TensorRole,
 };
 use oomscope_pickle::{Kind, Value};
 use serde::Deserialize;
@@ -32,6 +33,15 @@ pub(crate) const TENSOR_COLUMNS: [&str; 13] = [
     "holder",
 ];
 
+/// A column that a file may lack.
+pub(crate) const PARAMETER_OWNER: &str = "parameter_owner";
+
+/// The columns of modules.
+pub(crate) const MODULE_COLUMNS: [&str; 3] = ["owner", "path", "class"];
+
+/// The columns of classes of modules.
+pub(crate) const CLASS_COLUMNS: [&str; 3] = ["name", "file", "line"];
+
 /// The columns of owners.
 pub(crate) const OWNER_COLUMNS: [&str; 3] = ["kind", "class", "number"];
 
@@ -52,6 +62,11 @@ struct CensusText {
     owners: Columns,
     holders: Columns,
     tensors: Columns,
+    /// A file may lack them.
+    #[serde(default)]
+    modules: Columns,
+    #[serde(default)]
+    classes: Columns,
 }
 
 /// Columns of the same length.
@@ -99,19 +114,22 @@ fn read(text: &[u8]) -> Option<Census> {
         return None;
     }
     let (tensors, owners, holders) = (tensors(&found)?, owners(&found)?, holders(&found)?);
+    let (modules, classes) = (modules(&found).unwrap_or_default(), classes(&found).unwrap_or_default());
     let CensusText { mut texts, shapes, began_us, .. } = found;
     for text in &mut texts {
         if let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) {
             text.truncate(end);
         }
     }
-    Some(Census::new(tensors, texts, shapes, owners, holders).begun_at(began_us))
+    let census = Census::new(tensors, texts, shapes, owners, holders);
+    Some(census.with_modules(modules, classes).begun_at(began_us))
 }
 
 fn tensors(found: &CensusText) -> Option<Vec<NamedTensor>> {
     let roles: Vec<Option<TensorRole>> = found.texts.iter().map(|text| TensorRole::from_key(text)).collect();
     let role = |at: i64| roles.get(usize::try_from(at).ok()?).copied().flatten();
     let (of, count) = columns(&found.tensors, &TENSOR_COLUMNS)?;
+    let parameter_owners = columns(&found.tensors, &["device", PARAMETER_OWNER]).map(|(both, _)| both[1]);
     let tensor = |at: usize| {
         Some(NamedTensor {
             device: DeviceId(of[0][at]),
@@ -127,9 +145,27 @@ fn tensors(found: &CensusText) -> Option<Vec<NamedTensor>> {
             key: index(of[10][at]),
             whole: index(of[11][at]),
             holder: index(of[12][at]),
+            parameter_owner: parameter_owners.and_then(|owners| index(owners[at])),
         })
     };
     (0..count).map(tensor).collect()
+}
+
+fn modules(found: &CensusText) -> Option<Vec<CensusModule>> {
+    let (of, count) = columns(&found.modules, &MODULE_COLUMNS)?;
+    let module = |at: usize| {
+        Some(CensusModule { owner: index(of[0][at])?, path: index(of[1][at])?, class: index(of[2][at])? })
+    };
+    (0..count).map(module).collect()
+}
+
+fn classes(found: &CensusText) -> Option<Vec<ModuleClass>> {
+    let (of, count) = columns(&found.classes, &CLASS_COLUMNS)?;
+    let class = |at: usize| {
+        let line = u32::try_from(of[2][at]).ok()?;
+        Some(ModuleClass { name: index(of[0][at])?, file: index(of[1][at]), line })
+    };
+    (0..count).map(class).collect()
 }
 
 fn owners(found: &CensusText) -> Option<Vec<CensusOwner>> {

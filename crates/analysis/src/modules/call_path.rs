@@ -1,8 +1,9 @@
 //! The path of modules that a stack shows, outermost first.
 
+use super::real::{ModuleIx, RealModules};
 use crate::attribution::knowledge::{Role, frame_role, is_of_compiler};
 use crate::by_function;
-use oomscope_model::{Frame, FrameId, Snapshot, StackId, StrId};
+use oomscope_model::{CensusIx, Frame, FrameId, Snapshot, StackId, StrId};
 
 /// One module of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,13 +20,20 @@ pub(super) struct Step {
     pub(super) flow: Flow,
     /// Whether the line that calls it is that of checkpointing.
     pub(super) is_recomputed: bool,
+    /// Its class, where the program said which `forward` that is.
+    pub(super) class: Option<CensusIx>,
 }
 
 impl Step {
     /// A module that metadata names.
     pub(super) fn named(text: StrId) -> Self {
         let (kind, flow) = (StepKind::Named, Flow::Any);
-        Self { kind, file: text, function: text, from: None, flow, is_recomputed: false }
+        Self { kind, file: text, function: text, from: None, flow, is_recomputed: false, class: None }
+    }
+
+    /// A module of the program.
+    pub(super) fn real(module: ModuleIx) -> Self {
+        Self { kind: StepKind::Real(module), ..Self::named(StrId(0)) }
     }
 }
 
@@ -51,6 +59,8 @@ pub(super) enum StepKind {
     Make,
     /// None: metadata names it.
     Named,
+    /// None: the program has it.
+    Real(ModuleIx),
 }
 
 /// The part of a program that a stack lies in, with its modules: steps as they are read, and then nodes of the tree.
@@ -92,15 +102,16 @@ pub(super) struct PathReader<'a> {
     snapshot: &'a Snapshot,
     /// By frame.
     known: Vec<(FrameKind, Flow)>,
+    modules: &'a RealModules<'a>,
 }
 
 impl<'a> PathReader<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+    pub(super) fn new(snapshot: &'a Snapshot, modules: &'a RealModules<'a>) -> Self {
         let understand = |Frame { file, name, .. }: Frame| {
             let file = snapshot.strings.path(file).replace('\\', "/");
             (kind_of(&file, &snapshot.strings.name(name)), flow_of(&file))
         };
-        Self { snapshot, known: by_function(snapshot, understand) }
+        Self { snapshot, known: by_function(snapshot, understand), modules }
     }
 
     /// The path that a stack shows.
@@ -168,10 +179,13 @@ impl<'a> PathReader<'a> {
     }
 
     fn step(&self, kind: StepKind, callee: FrameId, from: Option<FrameId>) -> Step {
-        let Frame { file, name, .. } = self.snapshot.frames.get(callee);
+        let frame = self.snapshot.frames.get(callee);
+        let Frame { file, name, .. } = frame;
+        let is_forward = kind == StepKind::Call && self.known[callee.index()].0 == FrameKind::Forward;
+        let class = if is_forward { self.modules.class_of(frame) } else { None };
         let is_recomputed = from.is_some_and(|id| self.flow(id) == Flow::Recomputes);
         let from = from.map(|id| self.snapshot.frames.get(id)).map(|frame| (frame.file, frame.line));
-        Step { kind, file, function: name, from, flow: self.flow(callee), is_recomputed }
+        Step { kind, file, function: name, from, flow: self.flow(callee), is_recomputed, class }
     }
 
     /// How a module calls others, by a frame of it.

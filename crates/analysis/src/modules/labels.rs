@@ -2,13 +2,15 @@
 
 use super::call_path::Place;
 use super::places::Places;
+use super::real::RealModules;
 use super::tree::{NodeIx, name_of};
 use crate::StackLabels;
 use oomscope_model::{Snapshot, StackId};
 
 /// The name of the innermost module that each stack shows; empty where it shows none. The time grows with the number of frames.
 pub fn module_labels(snapshot: &Snapshot) -> StackLabels {
-    let mut places = Places::new(snapshot);
+    let modules = RealModules::of(snapshot);
+    let mut places = Places::new(snapshot, &modules);
     let stacks = (0..snapshot.stacks.len() as u32).map(StackId);
     let nodes: Vec<Option<NodeIx>> = stacks.map(|stack| innermost(places.read(stack))).collect();
     let names: Vec<String> = places.tree.nodes.iter().map(|node| name_of(snapshot, &node.step)).collect();

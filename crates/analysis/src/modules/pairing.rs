@@ -102,6 +102,7 @@ mod tests {
             from: Some((StrId(0), line)),
             flow: Flow::Any,
             is_recomputed: false,
+            class: None,
         };
         let mut tree = Tree::default();
         for path in [&[step(0)][..], &[step(0), step(1)], &[step(0), step(2)], &[step(3)]] {

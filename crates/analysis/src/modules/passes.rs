@@ -4,11 +4,16 @@ use super::call_path::Place;
 use super::calls::CallCounter;
 use super::live::{Live, MODULE_COLUMNS, add};
 use super::places::Places;
-use super::tree::NodeIx;
+use super::reach::{Reached, Turns, reach};
+use super::real::RealModules;
+use super::tree::{NodeIx, Tree};
 use crate::{Category, ModelCall};
 use foldhash::HashMap;
 use oomscope_model::{AllocId, Bytes, EventIx, Moment, Timeline};
 use std::ops::Range;
+
+/// Passes before the last that are followed, too.
+const PASSES_BEFORE: usize = 2;
 
 /// Calls of modules in the passes that left activations.
 #[derive(Debug, Default)]
@@ -17,6 +22,8 @@ pub(super) struct PassCalls {
     calls: HashMap<NodeIx, u32>,
     /// Activations of each module by call.
     by_call: HashMap<NodeIx, Vec<Bytes>>,
+    /// The module of the program that each live activation was made in, as far as its stack and its turn tell.
+    pub(super) reached: HashMap<AllocId, Reached>,
 }
 
 impl PassCalls {
@@ -43,6 +50,7 @@ pub(super) fn follow_passes(
     timeline: &Timeline,
     calls: &[ModelCall],
     places: &mut Places<'_>,
+    modules: &RealModules<'_>,
     live: &[Live],
 ) -> PassCalls {
     let is_activation = |live: &&Live| MODULE_COLUMNS[live.column] == Category::Activation;
@@ -56,17 +64,51 @@ pub(super) fn follow_passes(
             activations.next();
             continue;
         }
-        follow_pass(timeline, places, &mut counted, pass.clone(), |_, _, _| ());
+        follow_pass(timeline, places, &mut counted, pass.clone(), |_, _, _, _| ());
         out.calls.extend(counted.of_pass());
         // Following the pass again takes less memory than keeping the numbers of all calls would.
-        follow_pass(timeline, places, &mut numbered, pass.clone(), |id, path, numbers| {
+        // One that is not over tells less than those before it.
+        let is_last = pass.end as usize == timeline.lifetimes.len();
+        let before = if is_last { passes_before(timeline, calls, first.id) } else { Vec::new() };
+        let mut earlier: HashMap<NodeIx, u32> = HashMap::default();
+        for before in &before {
+            follow_pass(timeline, places, &mut numbered, before.clone(), |_, _, _, _| ());
+            for (node, calls) in numbered.of_pass() {
+                let most = earlier.entry(node).or_default();
+                *most = calls.max(*most);
+            }
+        }
+        let is_open = is_last && before.is_empty();
+        let calls = |node| counted.calls(node).max(earlier.get(&node).copied().unwrap_or_default());
+        follow_pass(timeline, places, &mut numbered, pass.clone(), |tree, id, path, numbers| {
             let Some(live) = activations.next_if(|live| live.id == id) else { return };
-            let repeated = path.iter().zip(numbers).find(|(node, _)| 1 < counted.calls(**node));
+            let reached = reach(modules, tree, path, Some(&Turns { numbers, calls: &calls, is_open }));
+            out.reached.extend(reached.map(|reached| (id, reached)));
+            let known = reached.map_or(0, |reached| reached.steps);
+            let mut rest = path.iter().zip(numbers).skip(known);
+            // Below one of a list, numbers go on through all of its entries.
+            let is_one = reached.is_none_or(|reached| reached.runs == 1);
+            let repeated = rest.find(|(node, _)| is_one && 1 < counted.calls(**node));
             if let Some((&node, &number)) = repeated {
                 out.add(node, number, live.size);
             }
         });
         while activations.next_if(|live| live.id.0 < pass.end).is_some() {}
+    }
+    out
+}
+
+/// The passes right before one, at most as many as tell a training from an evaluation between.
+fn passes_before(timeline: &Timeline, calls: &[ModelCall], id: AllocId) -> Vec<Range<u32>> {
+    let mut out: Vec<Range<u32>> = Vec::new();
+    let mut first = pass_of(timeline, calls, id).start;
+    while let Some(before) = first.checked_sub(1).filter(|_| out.len() < PASSES_BEFORE) {
+        let pass = pass_of(timeline, calls, AllocId(before));
+        if !pass.contains(&before) {
+            break;
+        }
+        first = pass.start;
+        out.push(pass);
     }
     out
 }
@@ -91,7 +133,7 @@ fn follow_pass(
     places: &mut Places<'_>,
     counter: &mut CallCounter,
     pass: Range<u32>,
-    mut see: impl FnMut(AllocId, &[NodeIx], &[u32]),
+    mut see: impl FnMut(&Tree, AllocId, &[NodeIx], &[u32]),
 ) {
     counter.start_pass();
     let mut numbers = Vec::new();
@@ -101,9 +143,9 @@ fn follow_pass(
         numbers.clear();
         if let Some(Place::Called(path)) = places.known(stack) {
             counter.follow(&places.tree, path, places.first_alike(stack), &mut numbers);
-            see(id, path, &numbers);
+            see(&places.tree, id, path, &numbers);
         } else {
-            see(id, &[], &[]);
+            see(&places.tree, id, &[], &[]);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The modules of stacks, each read once.
 
 use super::call_path::{PathReader, Place};
+use super::real::RealModules;
 use super::tree::{NodeIx, Tree};
 use oomscope_model::{Snapshot, StackId};
 
@@ -13,9 +14,9 @@ pub(super) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+    pub(super) fn new(snapshot: &'a Snapshot, modules: &'a RealModules<'a>) -> Self {
         let by_stack = vec![None; snapshot.stacks.len()];
-        Self { snapshot, reader: PathReader::new(snapshot), tree: Tree::default(), by_stack }
+        Self { snapshot, reader: PathReader::new(snapshot, modules), tree: Tree::default(), by_stack }
     }
 
     /// The place of a stack.

@@ -6,9 +6,13 @@ use super::named::NamedModules;
 use super::pairing::Pairing;
 use super::passes::{PassCalls, follow_passes};
 use super::places::Places;
+use super::reach::{Reached, reach};
+use super::real::{ModuleIx, RealModules};
 use super::tree::{Merged, NodeIx, from_of, name_of};
-use crate::{Attribution, Category};
-use oomscope_model::{AllocId, Bytes, Moment, Recording};
+use crate::{Attribution, BlockTensors, Categories, Category, named_module};
+use foldhash::HashMap;
+use oomscope_model::{AllocId, Bytes, Census, Moment, NamedTensor, Recording, TensorRole};
+use oomscope_units as units;
 
 /// Bytes in the order of [`MODULE_COLUMNS`].
 pub type ModuleBytes = [Bytes; MODULE_COLUMNS.len()];
@@ -48,10 +52,13 @@ pub struct ModuleRow {
 /// The module of a row.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ModulePlace {
-    /// A module that a stack shows, or that metadata names.
+    /// A module that the program said it has, that a stack shows, or that metadata names.
     Module {
-        /// Its class, or the file and function of its `forward` where classes were not recorded; or what metadata names it.
+        /// Its path or the variable that holds it, where the program said so; else its class, or the file and function of its `forward` where classes were not
+        /// recorded; or what metadata names it.
         name: String,
+        /// The class of a module whose path is known.
+        class: Option<String>,
         /// The line that calls it, or makes it: `model.py:113`. `None` if the stack ends before.
         from: Option<String>,
         /// Whether only its constructor is known, not the line that calls it.
@@ -74,11 +81,15 @@ pub(crate) fn placed_modules(
     attribution: &Attribution,
     moment: Moment,
 ) -> (ModuleTable, Vec<(AllocId, usize)>) {
-    let named = NamedModules::of(recording);
-    let mut builder = Builder { recording, places: Places::new(recording.snapshot()), named };
+    let modules = RealModules::of(recording.snapshot());
+    let mut places = Places::new(recording.snapshot(), &modules);
     let live = live_at(recording, &attribution.categories, moment);
-    let calls = follow_passes(recording, &attribution.phases.calls, &mut builder.places, &live);
-    let placed = builder.place(&live);
+    let calls = follow_passes(recording, &attribution.phases.calls, &mut places, &modules, &live);
+    let named = NamedModules::of(recording);
+    let categories = &attribution.categories;
+    let mut builder =
+        Builder { recording, categories, places, modules: &modules, named, origins: HashMap::default() };
+    let placed = builder.place(&live, &calls);
     let (table, rows) = builder.finish(moment, &placed, &calls);
     let row = |(live, &(place, _)): (&Live, &(usize, bool))| Some((live.id, rows[place]?));
     let rows = live.iter().zip(&placed.targets).filter_map(row).collect();
@@ -98,35 +109,44 @@ struct PlacedLive {
 
 struct Builder<'a> {
     recording: &'a Recording,
+    categories: &'a Categories,
     places: Places<'a>,
+    modules: &'a RealModules<'a>,
     named: NamedModules,
+    /// Of modules that are shown below one of the program's, those that stacks show.
+    origins: HashMap<NodeIx, NodeIx>,
 }
+
+/// The module of an allocation, and whether that is inferred.
+type Found = (NodeIx, bool);
 
 impl Builder<'_> {
     /// Find the place of each live allocation; those that no stack places go by their sizes.
-    fn place(&mut self, live: &[Live]) -> PlacedLive {
-        let modules: Vec<Option<NodeIx>> = live.iter().map(|live| self.module_of(live)).collect();
+    fn place(&mut self, live: &[Live], calls: &PassCalls) -> PlacedLive {
+        let found: Vec<Option<Found>> = live.iter().map(|live| self.module_of(live, calls)).collect();
+        let modules = found.iter().map(|found| found.map(|(node, _)| node));
         let tree = &self.places.tree;
         let Merged { shown, parents } = tree.merge(self.recording.snapshot());
         let modules: Vec<Option<NodeIx>> =
-            modules.into_iter().map(|module| module.map(|node| shown[node.index()])).collect();
+            modules.map(|module| module.map(|node| shown[node.index()])).collect();
         let mut pairing = Pairing::new(tree, &parents);
         for (live, module) in live.iter().zip(&modules) {
             pairing.note(MODULE_COLUMNS[live.column], live.size, *module);
         }
         let (outside, not_known) = (tree.nodes.len(), tree.nodes.len() + 1);
-        let target = |(live, module): (&Live, &Option<NodeIx>)| {
+        let is_inferred = |found: &Option<Found>| found.is_some_and(|(_, is_inferred)| is_inferred);
+        let target = |((live, module), found): ((&Live, &Option<NodeIx>), &Option<Found>)| {
             let category = MODULE_COLUMNS[live.column];
             let is_activation = category == Category::Activation;
             let is_outside = matches!(self.places.known(live.stack), Some(Place::Outside));
             let paired = || pairing.module_of(category, live.size).filter(|_| !is_activation);
             match module.or_else(paired) {
-                Some(node) => (node.index(), module.is_none()),
+                Some(node) => (node.index(), module.is_none() || is_inferred(found)),
                 None if is_activation && is_outside => (outside, false),
                 None => (not_known, false),
             }
         };
-        let targets: Vec<(usize, bool)> = live.iter().zip(&modules).map(target).collect();
+        let targets: Vec<(usize, bool)> = live.iter().zip(&modules).zip(&found).map(target).collect();
         let mut own = vec![ModuleBytes::default(); not_known + 1];
         let mut own_inferred = own.clone();
         for (live, &(place, is_inferred)) in live.iter().zip(&targets) {
@@ -138,24 +158,71 @@ impl Builder<'_> {
         PlacedLive { targets, own, own_inferred, parents }
     }
 
-    /// The module of an allocation by its stack, by the forward that a gradient belongs to, or by metadata.
-    fn module_of(&mut self, live: &Live) -> Option<NodeIx> {
+    /// The module of an allocation: as the program said, by its stack, by the forward that a gradient belongs to, or by metadata.
+    fn module_of(&mut self, live: &Live, calls: &PassCalls) -> Option<Found> {
+        if let Some((module, is_inferred)) = self.said_module(live) {
+            return Some((self.add_real(module, &[]), is_inferred));
+        }
         let is_parameter = MODULE_COLUMNS[live.column] == Category::Parameter;
-        match self.places.read(live.stack) {
-            Place::Called(path) => return path.last().copied(),
-            Place::Made(path) if is_parameter => return path.last().copied(),
+        match self.places.read(live.stack).clone() {
+            Place::Called(path) => return self.called(&path, calls.reached.get(&live.id).copied()),
+            Place::Made(path) if is_parameter => return Some((path.last().copied()?, false)),
             _ => {}
         }
         let forward = self.recording.lifetimes.start(live.id).event().and_then(|event| {
             let context = self.recording.events.contexts().get(self.recording.events.context_index(event))?;
             Some(context.forward_stack)
         });
-        if let Some(Place::Called(path)) = forward.map(|stack| self.places.read(stack)) {
-            return path.last().copied();
+        if let Some(Place::Called(path)) = forward.map(|stack| self.places.read(stack).clone()) {
+            return self.called(&path, None);
         }
         let path = self.named.path(self.recording, live.id)?;
         let path: Vec<Step> = path.iter().copied().map(Step::named).collect();
-        self.places.tree.add(&path).last().copied()
+        Some((self.places.tree.add(&path).last().copied()?, false))
+    }
+
+    /// The module that has a tensor, or that the program's metadata names, where the program said which modules it has.
+    fn said_module(&self, live: &Live) -> Option<(ModuleIx, bool)> {
+        let census = &self.recording.snapshot().census;
+        let block = BlockTensors::of(self.recording, self.categories, live.id);
+        let of_tensor = |tensor: &NamedTensor| {
+            let owner = match tensor.role? {
+                TensorRole::OptimizerState => tensor.parameter_owner?,
+                _ => tensor.owner?,
+            };
+            self.modules.of_tensor(owner, census.text(tensor.name?))
+        };
+        let found = block.tensors.iter().find_map(of_tensor).map(|module| (module, block.is_inferred));
+        let by_metadata = || {
+            let text = *self.named.path(self.recording, live.id)?.last()?;
+            let name = self.recording.snapshot().strings.name(text);
+            self.modules.of_path(named_module(&name)?)
+        };
+        found.or_else(by_metadata)
+    }
+
+    /// The module that a path of calls ends in: of the program as far as that is known, then as stacks show it.
+    fn called(&mut self, path: &[NodeIx], by_turn: Option<Reached>) -> Option<Found> {
+        let reached = by_turn.or_else(|| reach(self.modules, &self.places.tree, path, None));
+        let Some(Reached { module, steps, is_inferred, runs }) = reached else {
+            return Some((path.last().copied()?, false));
+        };
+        let node = self.add_real(module, &path[steps..]);
+        if runs == 1 {
+            let added = self.places.tree.path_to(node);
+            let of_stack = &added[added.len() - (path.len() - steps)..];
+            self.origins.extend(of_stack.iter().copied().zip(path[steps..].iter().copied()));
+        }
+        Some((node, is_inferred))
+    }
+
+    /// A module of the program in the tree, or what stacks show below it.
+    fn add_real(&mut self, module: ModuleIx, below: &[NodeIx]) -> NodeIx {
+        let steps = |node: &NodeIx| self.places.tree.nodes[node.index()].step;
+        let path: Vec<Step> =
+            self.modules.around(module).into_iter().map(Step::real).chain(below.iter().map(steps)).collect();
+        let added = self.places.tree.add(&path);
+        added[path.len() - 1]
     }
 
     /// The table, and the row of each place.
@@ -223,14 +290,20 @@ impl Builder<'_> {
     /// The row of a module, without its bytes.
     fn row(&self, node: NodeIx, calls: &PassCalls) -> ModuleRow {
         let step = &self.places.tree.nodes[node.index()].step;
-        let place = ModulePlace::Module {
-            name: name_of(self.recording.snapshot(), step),
-            from: from_of(self.recording.snapshot(), step),
-            is_made: step.kind == StepKind::Make,
+        let snapshot = self.recording.snapshot();
+        let place = match step.kind {
+            StepKind::Real(module) => real_place(&snapshot.census, self.modules, module),
+            StepKind::Call | StepKind::Make | StepKind::Named => ModulePlace::Module {
+                name: name_of(snapshot, step),
+                class: None,
+                from: from_of(snapshot, step),
+                is_made: step.kind == StepKind::Make,
+            },
         };
+        let origin = self.origins.get(&node).copied().unwrap_or(node);
         ModuleRow {
-            calls: calls.of(node),
-            by_call: calls.activations(node).to_vec(),
+            calls: calls.of(origin),
+            by_call: calls.activations(origin).to_vec(),
             ..ModuleRow::empty(place)
         }
     }
@@ -242,6 +315,20 @@ impl ModuleRow {
         let (own, own_inferred, total, total_inferred) = (nothing, nothing, nothing, nothing);
         Self { place, depth: 0, own, own_inferred, total, total_inferred, calls: 0, by_call: Vec::new() }
     }
+}
+
+/// The place of a module of the program, by its path; the outermost has none, and is called as the variable that holds it.
+fn real_place(census: &Census, modules: &RealModules<'_>, module: ModuleIx) -> ModulePlace {
+    let path = modules.path(module);
+    let holder = census.owner(modules.owner(module)).holder.map(|at| census.holder(at));
+    let variable = holder.map(|holder| census.text(holder.variable)).filter(|_| path.is_empty());
+    let class = units::printable(modules.class_name(module));
+    let name = variable.or(Some(path).filter(|path| !path.is_empty())).map(units::printable);
+    let (name, class) = match name {
+        Some(name) => (name, Some(class)),
+        None => (class, None),
+    };
+    ModulePlace::Module { name, class, from: None, is_made: false }
 }
 
 fn add_all(totals: &mut ModuleBytes, bytes: &ModuleBytes) {

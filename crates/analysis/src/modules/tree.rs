@@ -39,6 +39,14 @@ impl Tree {
         (0..self.nodes.len() as u32).map(NodeIx)
     }
 
+    /// A module and those around it, outermost first.
+    pub(super) fn path_to(&self, node: NodeIx) -> Vec<NodeIx> {
+        let parent = |node: &NodeIx| self.nodes[node.index()].parent;
+        let mut out: Vec<NodeIx> = std::iter::successors(Some(node), parent).collect();
+        out.reverse();
+        out
+    }
+
     /// The nodes of a path, outermost first; new ones are added.
     pub(super) fn add(&mut self, path: &[Step]) -> Vec<NodeIx> {
         let mut parent = None;
@@ -72,6 +80,9 @@ impl Tree {
                 let Node { parent, step, .. } = self.nodes[node.index()];
                 let parent = parent.map(|parent| shown[parent.index()]);
                 parents[node.index()] = parent;
+                if let StepKind::Real(_) = step.kind {
+                    continue;
+                }
                 let same = candidates.entry((parent, class_key(snapshot, &step))).or_default();
                 same[usize::from(step.kind == StepKind::Make)].push(node);
             }
@@ -111,6 +122,9 @@ fn class_key(snapshot: &Snapshot, step: &Step) -> String {
 
 /// The name of a module: its class, or the file and the function where that was not recorded; or what metadata names it.
 pub(super) fn name_of(snapshot: &Snapshot, step: &Step) -> String {
+    if let Some(class) = step.class.and_then(|at| snapshot.census.classes().get(at.0 as usize)) {
+        return units::printable(snapshot.census.text(class.name));
+    }
     let function = printable(snapshot, step.function);
     if step.kind == StepKind::Named {
         return named_module(&function).unwrap_or_default().to_owned();

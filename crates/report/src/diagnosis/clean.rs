@@ -55,8 +55,9 @@ impl Clean {
     /// Modules, which are named by files and functions.
     pub(super) fn modules(self, table: &ModuleTable) -> ModuleTable {
         let place = |place: &ModulePlace| match place {
-            ModulePlace::Module { name, from, is_made } => ModulePlace::Module {
+            ModulePlace::Module { name, class, from, is_made } => ModulePlace::Module {
                 name: self.text(name),
+                class: class.as_ref().map(|class| self.text(class)),
                 from: from.as_ref().map(|from| self.text(from)),
                 is_made: *is_made,
             },

@@ -1,7 +1,7 @@
 //! The census as the recorder writes it: JSON in columns, with every text once.
 
 use super::part::{Rewrite, TextKind};
-use oomscope_model::{Census, CensusIx};
+use oomscope_model::{Census, CensusIx, CensusModule, ModuleClass};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -29,8 +29,29 @@ pub(super) fn census_text(census: &Census, rewrite: &dyn Rewrite) -> String {
             texts.number(TextKind::Function, tensor.key),
             shapes.number(tensor.whole),
             holders.number(tensor.holder),
+            owners.number(tensor.parameter_owner),
         ]);
     }
+    // Modules come with owners that are written, and with the classes that they have.
+    let mut classes = Once::default();
+    let written = census.modules().iter().filter(|module| owners.known.contains_key(&module.owner));
+    let written: Vec<&CensusModule> = written.collect();
+    let modules: Vec<Vec<i64>> = written
+        .into_iter()
+        .map(|module| {
+            let path = texts.number(TextKind::Function, Some(module.path));
+            vec![owners.number(Some(module.owner)), path, classes.number(Some(module.class))]
+        })
+        .collect();
+    let classes: Vec<Vec<i64>> = classes
+        .places
+        .iter()
+        .map(|&at| {
+            let ModuleClass { name, file, line } = census.classes()[at.0 as usize];
+            let name = texts.number(TextKind::Function, Some(name));
+            vec![name, texts.number(TextKind::File, file), i64::from(line)]
+        })
+        .collect();
     let owners: Vec<Vec<i64>> = owners
         .places
         .iter()
@@ -58,7 +79,11 @@ pub(super) fn census_text(census: &Census, rewrite: &dyn Rewrite) -> String {
         })
         .collect();
     let shapes: Vec<&[i64]> = shapes.places.iter().map(|&at| census.dimensions(at)).collect();
-    let tensors = columns(&crate::census::TENSOR_COLUMNS, &rows);
+    let mut tensor_columns = crate::census::TENSOR_COLUMNS.to_vec();
+    tensor_columns.push(crate::census::PARAMETER_OWNER);
+    let tensors = columns(&tensor_columns, &rows);
+    let modules = columns(&crate::census::MODULE_COLUMNS, &modules);
+    let classes = columns(&crate::census::CLASS_COLUMNS, &classes);
     let owners = columns(&OWNER_COLUMNS, &owners);
     let holders = columns(&HOLDER_COLUMNS, &holders);
     json!({
@@ -69,6 +94,8 @@ pub(super) fn census_text(census: &Census, rewrite: &dyn Rewrite) -> String {
         "owners": owners,
         "holders": holders,
         "tensors": tensors,
+        "modules": modules,
+        "classes": classes,
     })
     .to_string()
 }

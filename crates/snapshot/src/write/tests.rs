@@ -3,9 +3,9 @@
 use super::{AsRecorded, DevicePart, EventRows, RecorderPart, SnapshotPart, write_pickle};
 use crate::Builder;
 use oomscope_model::{
-    Action, Anchor, Annotation, Block, BlockState, Bytes, Census, CensusIx, CensusOwner, DeviceId, Event,
-    EventTable, Frame, FxInfo, NamedTensor, PoolKey, Segment, SegmentTable, Setting, SettingValue, Snapshot,
-    TensorHolder, TensorRole, Timeline, TimelineInput,
+    Action, Anchor, Annotation, Block, BlockState, Bytes, Census, CensusIx, CensusModule, CensusOwner,
+    DeviceId, Event, EventTable, Frame, FxInfo, ModuleClass, NamedTensor, PoolKey, Segment, SegmentTable,
+    Setting, SettingValue, Snapshot, TensorHolder, TensorRole, Timeline, TimelineInput,
 };
 use oomscope_pickle::decode;
 
@@ -100,19 +100,14 @@ fn full() -> Snapshot {
 /// A census with a shard that a module has, and a tensor that a variable holds.
 fn census() -> Census {
     let shard = NamedTensor {
-        device: DeviceId(1),
-        addr: u64::MAX >> 1,
-        bytes: Bytes(64),
-        dtype: CensusIx(0),
-        shape: CensusIx(0),
         requires_grad: true,
-        grad_fn: None,
         role: Some(TensorRole::OptimizerState),
         name: Some(CensusIx(1)),
         owner: Some(CensusIx(0)),
         key: Some(CensusIx(2)),
         whole: Some(CensusIx(1)),
-        holder: None,
+        parameter_owner: Some(CensusIx(1)),
+        ..NamedTensor::new(DeviceId(1), u64::MAX >> 1, Bytes(64))
     };
     let held = NamedTensor {
         requires_grad: false,
@@ -122,6 +117,7 @@ fn census() -> Census {
         owner: None,
         key: None,
         whole: None,
+        parameter_owner: None,
         holder: Some(CensusIx(0)),
         ..shard
     };
@@ -134,11 +130,24 @@ fn census() -> Census {
         collection: Some(CensusIx(8)),
     };
     let texts =
-        ["float32", "a.weight", "exp_avg", "MulBackward0", "kept", "kept[3]", "fit", "/x/a.py", "list"];
-    let owners =
-        vec![CensusOwner { is_optimizer: true, class: CensusIx(2), number: 1, holder: Some(CensusIx(0)) }];
+        ["float32", "a.weight", "exp_avg", "MulBackward0", "kept", "kept[3]", "fit", "/x/a.py", "list", ""];
+    let class = CensusIx(2);
+    let owners = vec![
+        CensusOwner { is_optimizer: true, class, number: 1, holder: Some(CensusIx(0)) },
+        CensusOwner { is_optimizer: false, class, number: 0, holder: None },
+    ];
+    let modules = [(9, 1), (1, 0)].map(|(path, class)| CensusModule {
+        owner: CensusIx(1),
+        path: CensusIx(path),
+        class: CensusIx(class),
+    });
+    let classes = vec![
+        ModuleClass { name: CensusIx(2), file: Some(CensusIx(7)), line: 12 },
+        ModuleClass { name: CensusIx(8), file: None, line: 0 },
+    ];
     let texts = texts.map(str::to_owned).to_vec();
     Census::new(vec![shard, held], texts, vec![vec![2, 8], vec![4, 8]], owners, vec![holder])
+        .with_modules(modules.to_vec(), classes)
         .begun_at(Some(7))
 }
 
@@ -170,6 +179,16 @@ fn every_key_is_read_again() {
     };
     assert_eq!(said(&read.census), said(&written.census));
     assert_eq!((read.census.tensors().len(), read.census.began_us()), (2, Some(7)));
+    let modules = |census: &Census| {
+        let module = |module: &CensusModule| {
+            let ModuleClass { name, file, line } = census.class_of(module);
+            let text = |at| census.text(at).to_owned();
+            (census.owner(module.owner).is_optimizer, text(module.path), text(name), file.map(text), line)
+        };
+        census.modules().iter().map(module).collect::<Vec<_>>()
+    };
+    assert_eq!(modules(&read.census), modules(&written.census));
+    assert_eq!(modules(&read.census).len(), 2);
     assert_eq!((read.issues.len(), read.unknown_keys.len()), (0, 0));
     assert_eq!((&read.settings, read.annotations.len()), (&written.settings, 1));
     let (here, there) = (&read.timelines[0], &written.timelines[0]);
