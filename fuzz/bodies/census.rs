@@ -1,7 +1,7 @@
 //! Any text as the recorder's names of tensors, beside a block that they may be about.
 
 use super::questions;
-use oomscope_analysis::{Attribution, TensorLabels, UserRules, named_tensors};
+use oomscope_analysis::{Attribution, TensorLabels, UserRules, module_table, named_tensors};
 use oomscope_diagnosis::{DiagnosisRequest, diagnose};
 use oomscope_model::Recording;
 use oomscope_report::named_text;
@@ -24,6 +24,7 @@ pub(crate) fn body(bytes: &[u8]) {
         let request = DiagnosisRequest::default();
         let diagnosis = diagnose(&recording, &attribution, request).expect("there is a peak");
         assert!(diagnosis.verdict().is_some());
+        module_table(&recording, &attribution, recording.end());
         let labels = TensorLabels::of(&recording, &attribution.categories);
         for id in recording.ids() {
             let fits = named_tensors(&recording, id).iter().all(|tensor| tensor.bytes <= recording.size(id));

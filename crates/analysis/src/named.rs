@@ -90,19 +90,11 @@ mod tests {
 
     fn tensor(addr: u64, bytes: i64, role: Option<TensorRole>) -> NamedTensor {
         NamedTensor {
-            device: DeviceId(0),
-            addr,
-            bytes: Bytes(bytes),
-            dtype: CensusIx(0),
-            shape: CensusIx(0),
-            requires_grad: false,
-            grad_fn: None,
             role,
             name: Some(CensusIx(1)),
             owner: role.map(|_| CensusIx(0)),
             key: (role == Some(TensorRole::OptimizerState)).then_some(CensusIx(2)),
-            whole: None,
-            holder: None,
+            ..NamedTensor::new(DeviceId(0), addr, Bytes(bytes))
         }
     }
 

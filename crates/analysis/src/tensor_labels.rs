@@ -102,19 +102,10 @@ mod tests {
 
     fn tensor(addr: u64, role: Option<TensorRole>, holder: Option<CensusIx>) -> NamedTensor {
         NamedTensor {
-            device: DeviceId(0),
-            addr,
-            bytes: Bytes(1),
-            dtype: CensusIx(0),
-            shape: CensusIx(0),
-            requires_grad: false,
-            grad_fn: None,
             role,
             name: role.map(|_| CensusIx(1)),
-            owner: None,
-            key: None,
-            whole: None,
             holder,
+            ..NamedTensor::new(DeviceId(0), addr, Bytes(1))
         }
     }
 

@@ -97,7 +97,9 @@ fn carried_back(view: &View<'_>, claims: &Claims) -> Vec<(AllocId, AllocId)> {
     }
     // What else is kept of the same request may be the tensor of any of the names.
     let mut here = round.of(view, |request| wanted.contains_key(request));
-    here.values_mut().for_each(|ids| ids.retain(|&id| round.end.0 <= freed(view, id)));
+    for ids in here.values_mut() {
+        ids.retain(|&id| round.end.0 <= freed(view, id));
+    }
     wanted.retain(|request, ids| here.get(request) == Some(ids));
     let progress = round.ids.end - round.ids.start;
     for earlier in before {

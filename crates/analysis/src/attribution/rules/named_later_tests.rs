@@ -11,19 +11,10 @@ const MIB: i64 = 1 << 20;
 /// Names of what lies at some addresses at the end, by their places.
 fn names(tensors: &[(u64, u32)], role: TensorRole) -> Census {
     let tensor = |&(addr, name): &(u64, u32)| NamedTensor {
-        device: DeviceId(0),
-        addr,
-        bytes: Bytes(1),
-        dtype: CensusIx(0),
-        shape: CensusIx(0),
-        requires_grad: false,
-        grad_fn: None,
         role: Some(role),
         name: Some(CensusIx(name)),
         owner: Some(CensusIx(0)),
-        key: None,
-        whole: None,
-        holder: None,
+        ..NamedTensor::new(DeviceId(0), addr, Bytes(1))
     };
     let texts = ["float32", "a", "b", "Net"].map(str::to_owned).to_vec();
     let owners = vec![CensusOwner { is_optimizer: false, class: CensusIx(3), number: 0, holder: None }];
