@@ -46,7 +46,7 @@ def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0, redact: boo
         try:
             named, placed, loose, kinds = _take(torch, columns, start_s + max_s)
             _hold(torch, columns, named, placed, loose, kinds, time.monotonic() + holders_s)
-            columns.add_places(named.places)
+            columns.add_places(named.places, named.trained)
         except Deadline:
             is_complete = False
     taken_us = round((time.monotonic() - start_s) * 1e6)

@@ -58,6 +58,7 @@ class Columns:
         self._held: dict[Owner, Holder] = {}
         self._classes: _Once[Class] = _Once()
         self._places: list[Place] = []
+        self._trained: set[Owner] | None = None
         self._rows: list[tuple[int, ...]] = []
 
     def add(
@@ -95,8 +96,9 @@ class Columns:
         if holder is not None:
             self._held[owner] = holder
 
-    def add_places(self, places: list[Place]) -> None:
-        """Adds the modules within those that own a tensor."""
+    def add_places(self, places: list[Place], trained: set[Owner]) -> None:
+        """Adds the modules within those that own a tensor, and says which of these are trained."""
+        self._trained = trained
         self._places = [place for place in places if place.owner in self._owners.numbers]
 
     def _name(self, name: str | None) -> int:
@@ -113,6 +115,7 @@ class Columns:
                 text(owner.class_name) if owner.kind == "optimizer" else name(owner.class_name),
                 owner.number,
                 self._holders.number(self._held.get(owner)),
+                NOTHING if self._trained is None else int(owner in self._trained),
             )
             for owner in self._owners.numbers
         ]
@@ -135,7 +138,7 @@ class Columns:
         return {
             "texts": list(self._texts.numbers),
             "shapes": list(self._shapes.numbers),
-            "owners": _columns(("kind", "class", "number", "holder"), owners),
+            "owners": _columns(("kind", "class", "number", "holder", "trained"), owners),
             "holders": _columns(("variable", "example", "function", "file", "line", "collection"), holders),
             "modules": _columns(("owner", "path", "class"), modules),
             "classes": _columns(("name", "file", "line"), classes),

@@ -72,6 +72,8 @@ class Names:
         self._roles: dict[int, tuple[Any, Role]] = {}
         self.owners: list[tuple[Owner, Any]] = []
         self.places: list[Place] = []
+        # Outermost modules with a parameter that an optimizer has.
+        self.trained: set[Owner] = set()
         self._classes: dict[type, Class] = {}
 
     def found(self) -> list[tuple[Any, Role]]:
@@ -113,6 +115,9 @@ class Names:
             places = {id(parameter): place for place, parameter in parameters}
             for place, parameter in parameters:
                 yield
+                known = self._roles.get(id(parameter))
+                if known and known[1].owner and known[1].kind == "parameter":
+                    self.trained.add(known[1].owner)
                 if id(parameter) not in self._roles:
                     self._name(parameter, Role("optimizer_parameter", place, owner))
                     self._name_gradient(parameter, place, owner)

@@ -98,6 +98,12 @@ def test_modules_have_paths_classes_and_the_lines_of_their_forward(torch: FakeTo
         ("FakeModule", "layers", "FakeModule"),
         ("FakeModule", "layers.0", "Block"),
     ]
+    trained = zip(found["owners"]["kind"], found["owners"]["trained"], strict=True)
+    assert sorted((text[kind], is_trained) for kind, is_trained in trained) == [
+        ("module", 0),
+        ("module", 1),
+        ("optimizer", 0),
+    ]
     at = [text[name] for name in classes["name"]].index("Block")
     line = Block.forward.__code__.co_firstlineno
     assert (text[classes["file"][at]], classes["line"][at]) == (__file__, line)

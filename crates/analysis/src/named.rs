@@ -112,7 +112,13 @@ mod tests {
         }
         let (segments, anchor) = (SegmentTable::default(), Anchor::TraceOnly);
         let timeline = Timeline::build(TimelineInput { device: DeviceId(0), events, segments, anchor });
-        let owners = vec![CensusOwner { is_optimizer: true, class: CensusIx(3), number: 0, holder: None }];
+        let owners = vec![CensusOwner {
+            is_optimizer: true,
+            class: CensusIx(3),
+            number: 0,
+            holder: None,
+            is_trained: None,
+        }];
         let texts = ["float32", "a.weight", "exp_avg", "AdamW"].map(str::to_owned).to_vec();
         let census = Census::new(tensors, texts, vec![vec![4, 4]], owners, Vec::new()).begun_at(Some(15));
         let snapshot = Snapshot { census, timelines: vec![Arc::new(timeline)], ..Snapshot::default() };

@@ -63,6 +63,8 @@ pub struct CensusOwner {
     pub number: u32,
     /// The variable that leads to it.
     pub holder: Option<CensusIx>,
+    /// Whether an optimizer has one of its parameters; `None` where the file does not say so.
+    pub is_trained: Option<bool>,
 }
 
 /// A variable that leads to tensors by references.

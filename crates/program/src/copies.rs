@@ -3,6 +3,7 @@
 //! Weights are told apart by the lines that led to them, and are those of one model if their sizes are the same. Which of two is
 //! the copy shows in how it was made or, where both were built alike, in that only one of them gets gradients.
 
+use super::models::{self, copies_of_trained};
 use super::numbers::SEVERAL;
 use super::run::{Run, StackSet};
 use super::share::{MOST, MUCH, NEARLY_ALL, Share};
@@ -10,7 +11,7 @@ use super::sites::{Sites, owner_of};
 use super::sizes::Sizes;
 use foldhash::HashMap;
 use oomscope_analysis::{Category, FrameCode, Owner};
-use oomscope_model::{AllocId, DeviceId, FrameId, Moment, SaturatingSum as _, StackId};
+use oomscope_model::{AllocId, CensusIx, DeviceId, FrameId, Moment, SaturatingSum as _, StackId};
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 
@@ -30,6 +31,8 @@ pub enum CopyKind {
     TensorsCopied,
     /// As a module like the first.
     Built,
+    /// The program says that it is a module with parameters of the same paths, which is not trained.
+    Named(CensusIx),
 }
 
 /// A second set of a model's weights.
@@ -68,6 +71,9 @@ pub(super) fn find(run: &Run<'_>, sites: &Sites, moment: Moment, least: Share) -
     if run.recording.device == DeviceId::HOST {
         return None;
     }
+    if let Some(named) = named(run, moment, least) {
+        return Some(named);
+    }
     let live: Vec<AllocId> = run.recording.lifetimes.live_at(moment).collect();
     let live_bytes = live.iter().map(|&id| run.bytes(id)).saturating_sum();
     let is_weight = |&id: &AllocId| {
@@ -97,6 +103,18 @@ pub(super) fn find(run: &Run<'_>, sites: &Sites, moment: Moment, least: Share) -
         sets.sort_by_key(|set| Reverse(set.blocks.first().copied()));
         search.copy_among(sets)
     })
+}
+
+/// The largest copy that the program itself names.
+fn named(run: &Run<'_>, moment: Moment, least: Share) -> Option<ModelCopy> {
+    let all = models::find(run, moment);
+    let live = run.recording.lifetimes.live_at(moment);
+    let live_bytes = live.map(|id| run.bytes(id)).saturating_sum();
+    let largest = copies_of_trained(&all).max_by_key(|model| model.bytes)?;
+    if !least.is_reached(largest.bytes, live_bytes) {
+        return None;
+    }
+    Some(ModelCopy { blocks: largest.blocks.clone(), kind: CopyKind::Named(largest.owner) })
 }
 
 impl Search<'_> {

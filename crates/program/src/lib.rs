@@ -30,6 +30,8 @@ mod dependence;
 mod frames;
 mod frees;
 mod losses;
+mod masters;
+mod models;
 mod modules;
 mod number_types;
 pub mod numbers;
@@ -56,6 +58,8 @@ pub use frames::{CallFrames, FrameKind};
 pub use frees::Frees;
 pub use losses::Loss;
 pub use losses::in_loss;
+pub use masters::MasterWeights;
+pub use models::{NamedModel, copies_of_trained};
 pub use number_types::NumberTypes;
 pub use numbers::weighted_median;
 pub use operation_kind::OperationKind;
@@ -142,6 +146,22 @@ impl<'a> Workload<'a> {
     /// A second set of a model's weights that is live at a moment and has at least some share of what is.
     pub fn copy(&self, moment: Moment, least: Share) -> Option<ModelCopy> {
         copies::find(&self.computation.run, self.sites(), moment, least)
+    }
+
+    /// The models whose weights are live at a moment, as the program said; none where it did not.
+    pub fn named_models(&self, moment: Moment) -> Vec<NamedModel> {
+        models::find(&self.computation.run, moment)
+    }
+
+    /// Copies of weights in float32 that an optimizer has beside a model of two bytes, and that are live at a moment, as the program
+    /// said.
+    pub fn master_weights(&self, moment: Moment) -> Option<MasterWeights> {
+        masters::find(&self.computation.run, moment)
+    }
+
+    /// Whether most bytes of some blocks are numbers of four bytes, as the program said.
+    pub fn has_wide_numbers(&self, blocks: &[AllocId]) -> bool {
+        self.number_types().are_wide_in(&self.computation.run, blocks)
     }
 
     /// The line of the program that made most bytes of some allocations: the innermost of the user's own code, else of a package.

@@ -19,6 +19,7 @@ pub struct NumberTypes {
     pub are_wide: bool,
     /// Tensors of one byte for each number of another, or of eight: masks, and places in another.
     others: HashSet<AllocId>,
+    declared: DeclaredTypes,
 }
 
 impl NumberTypes {
@@ -83,6 +84,7 @@ impl NumberTypes {
                     || MUCH.is_reached(of_model.two, of_model.bytes())
                     || computation.has_weight_copies(),
                 others,
+                declared,
             };
         }
         Self {
@@ -95,7 +97,15 @@ impl NumberTypes {
                 || computation.has_weight_copies()
                 || has_odd_parameters(run),
             others,
+            declared,
         }
+    }
+
+    /// Whether most bytes of some blocks are numbers of four bytes, as the program said.
+    pub(super) fn are_wide_in(&self, run: &Run<'_>, blocks: &[AllocId]) -> bool {
+        let all = blocks.iter().map(|&id| run.bytes(id)).saturating_sum();
+        let is_wide = |id: &&AllocId| self.declared.get(run, **id) == Some(Numbers::Float(4));
+        MOST.is_reached(blocks.iter().filter(is_wide).map(|&id| run.bytes(id)).saturating_sum(), all)
     }
 
     /// Whether an allocation has numbers of another type than the model's, whatever that is: a mask, or places.

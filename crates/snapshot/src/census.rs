@@ -172,11 +172,14 @@ fn owners(found: &CensusText) -> Option<Vec<CensusOwner>> {
     let (of, count) = columns(&found.owners, &OWNER_COLUMNS)?;
     // A file may lack it.
     let holders = columns(&found.owners, &["kind", "holder"]).map(|(both, _)| both[1]);
+    let trained = columns(&found.owners, &["kind", "trained"]).map(|(both, _)| both[1]);
     let owner = |at: usize| {
         let kind = found.texts.get(usize::try_from(of[0][at]).ok()?)?;
         let number = u32::try_from(of[2][at]).ok()?;
         let holder = holders.and_then(|numbers| index(numbers[at]));
-        Some(CensusOwner { is_optimizer: kind == "optimizer", class: index(of[1][at])?, number, holder })
+        let is_trained = trained.and_then(|said| (0 <= said[at]).then_some(said[at] == 1));
+        let (is_optimizer, class) = (kind == "optimizer", index(of[1][at])?);
+        Some(CensusOwner { is_optimizer, class, number, holder, is_trained })
     };
     (0..count).map(owner).collect()
 }

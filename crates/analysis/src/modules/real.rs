@@ -215,7 +215,9 @@ fn trained(census: &Census) -> HashSet<CensusIx> {
         TensorRole::OptimizerState => tensor.parameter_owner,
         _ => None,
     };
-    census.tensors().iter().filter_map(trained).collect()
+    let of_optimizers = census.tensors().iter().filter_map(trained);
+    let said = census.modules().iter().map(|module| module.owner);
+    of_optimizers.chain(said.filter(|&owner| census.owner(owner).is_trained == Some(true))).collect()
 }
 
 fn last_part(path: &str) -> &str {

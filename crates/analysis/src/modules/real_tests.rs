@@ -49,9 +49,21 @@ fn census(nets: usize, blocks: usize, tensors: &[(u64, TensorRole, &str)]) -> Ce
         line,
     });
     let mut owners: Vec<CensusOwner> = (0..nets as u32)
-        .map(|number| CensusOwner { is_optimizer: false, class: text("Net"), number, holder: None })
+        .map(|number| CensusOwner {
+            is_optimizer: false,
+            class: text("Net"),
+            number,
+            holder: None,
+            is_trained: None,
+        })
         .collect();
-    owners.push(CensusOwner { is_optimizer: true, class: text("AdamW"), number: 9, holder: None });
+    owners.push(CensusOwner {
+        is_optimizer: true,
+        class: text("AdamW"),
+        number: 9,
+        holder: None,
+        is_trained: None,
+    });
     let mut said = Vec::new();
     for owner in (0..nets as u32).map(CensusIx) {
         said.extend(modules(blocks).into_iter().map(|(path, class)| CensusModule {

@@ -35,6 +35,6 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     );
     finding.advise("Or checkpoint the blocks of the model: then copies are made again in the backward pass, block by block. FSDP with a MixedPrecision policy keeps only those of the block at work.");
     finding.weighs(bytes);
-    finding.limit("Told by their sizes and by the products of matrices that they were made for: a recording has no dtypes.");
+    finding.limit("Told by their sizes and by the products of matrices that they were made for.");
     vec![finding]
 }

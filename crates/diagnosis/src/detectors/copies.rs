@@ -1,6 +1,6 @@
 //! A model that is on the device twice: an average, a reference, a teacher, or weights that were loaded or copied and kept.
 
-use super::place::{places, sum};
+use super::place::{model_name, places, sum, variable};
 use crate::assessment::Assessment;
 use crate::case::Case;
 use crate::figure;
@@ -24,9 +24,14 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
 fn described(case: &Case<'_>, copy: &[&Allocation], made: CopyKind) -> Finding {
     let bytes = sum(copy);
     let held = figure::bytes(bytes).of(case.live_bytes());
-    let is_model = matches!(made, CopyKind::ModuleCopied | CopyKind::Built);
+    let is_model = matches!(made, CopyKind::ModuleCopied | CopyKind::Built | CopyKind::Named(_));
     let id = if is_model { FindingId::SecondModel } else { FindingId::SameParametersTwice };
+    let census = &case.recording.snapshot().census;
     let title = match made {
+        CopyKind::Named(owner) => {
+            let class = census.text(census.owner(owner).class);
+            say!("A second {} takes {}", name(class.to_owned()), held)
+        }
         CopyKind::ModuleCopied | CopyKind::Built => {
             say!("A second model with weights of the same sizes takes {}", held)
         }
@@ -40,15 +45,20 @@ fn described(case: &Case<'_>, copy: &[&Allocation], made: CopyKind) -> Finding {
     finding.evidence.count("copy_allocations", "blocks of the copy", copy.len());
     places(&mut finding, case, copy);
     let line = finding.evidence.sites.first().map(|site| say!(" ({})", name(site.label())));
-    explain(&mut finding, made, line);
-    advise(&mut finding, made);
+    explain(&mut finding, case, made, line);
+    advise(&mut finding, case, made);
     finding.weighs(bytes);
+    if matches!(made, CopyKind::Named(_)) {
+        finding.limit("The program said which modules it has, and which parameters its optimizers have; whether the values are the same is not in a recording.");
+        return finding;
+    }
     finding.limit("Found by the sizes of the weights and by how they were made; whether their values are the same is not in a recording.");
     finding
 }
 
-fn explain(finding: &mut Finding, made: CopyKind, line: Option<Sentence>) {
+fn explain(finding: &mut Finding, case: &Case<'_>, made: CopyKind, line: Option<Sentence>) {
     finding.explain(match made {
+        CopyKind::Named(owner) => say!("{} has parameters of the same paths as a model that is trained, and no optimizer has one of them: an average, a target, a reference or the best model so far.", model_name(&case.recording.snapshot().census, owner)),
         CopyKind::ModuleCopied => say!("copy.deepcopy made it{}: an average, a target, a reference or the best model so far.", line),
         CopyKind::Built => say!("It was built like the first{}, and only one of the two gets gradients: a reference, a target or a teacher.", line),
         CopyKind::Loaded => say!("It was loaded from a file onto the device{}, and the tensors that were loaded are still referenced.", line),
@@ -57,9 +67,17 @@ fn explain(finding: &mut Finding, made: CopyKind, line: Option<Sentence>) {
     });
 }
 
-fn advise(finding: &mut Finding, made: CopyKind) {
+fn advise(finding: &mut Finding, case: &Case<'_>, made: CopyKind) {
+    let census = &case.recording.snapshot().census;
     match made {
-        CopyKind::ModuleCopied | CopyKind::Built => {
+        CopyKind::Named(owner) if let Some(variable) = variable(census, owner) => {
+            finding.advise_code(
+                "Keep it on the CPU, or in half precision if it only computes targets:",
+                "copied.cpu()\ncopied.to(torch.bfloat16).requires_grad_(False)".replace("copied", variable),
+            );
+            finding.advise("Compute what a fixed model says about the data once, before training, and store it; with LoRA, the model without its adapter is the reference.");
+        }
+        CopyKind::ModuleCopied | CopyKind::Built | CopyKind::Named(_) => {
             finding.advise_code(
                 "Keep the second model on the CPU, or in half precision if it only computes targets:",
                 "ema = copy.deepcopy(model).cpu()\nreference = reference.to(torch.bfloat16).requires_grad_(False)",

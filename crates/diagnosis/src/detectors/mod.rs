@@ -14,6 +14,7 @@ mod graphs;
 mod host_memory;
 mod ignored_settings;
 mod large_block;
+mod master_weights;
 mod optimizer;
 mod optimizers;
 mod other_devices;
@@ -25,6 +26,8 @@ mod recording;
 mod retained;
 mod rounding;
 mod segment_waste;
+
+mod untrained_models;
 mod waiting;
 
 use super::assessment::Assessment;
@@ -39,12 +42,14 @@ pub(super) struct Detector {
 }
 
 /// Every detector. The order is kept among findings that matter equally.
-pub(super) const DETECTORS: [Detector; 25] = [
+pub(super) const DETECTORS: [Detector; 27] = [
     Detector { makes: &[Id::Breakdown], find: breakdown::find },
     Detector { makes: &[Id::TopContributors, Id::Rise], find: contributors::find },
     Detector { makes: &[Id::MemoryGrowth], find: retained::find },
     Detector { makes: &[Id::Activations, Id::AttentionScores], find: activations::find },
     Detector { makes: &[Id::SecondModel, Id::SameParametersTwice], find: copies::find },
+    Detector { makes: &[Id::UntrainedModels], find: untrained_models::find },
+    Detector { makes: &[Id::MasterWeights], find: master_weights::find },
     Detector { makes: &[Id::OptimizerState, Id::OptimizerTemporaries], find: optimizer::find },
     Detector { makes: &[Id::UnusedOptimizerState, Id::TwoOptimizers], find: optimizers::find },
     Detector { makes: &[Id::GradientsNotZeroed, Id::GradientsKept], find: gradients::find },

@@ -63,6 +63,7 @@ pub(super) fn census_text(census: &Census, rewrite: &dyn Rewrite) -> String {
                 texts.number(TextKind::Function, Some(owner.class)),
                 i64::from(owner.number),
                 holders.number(owner.holder),
+                owner.is_trained.map_or(NOTHING, i64::from),
             ]
         })
         .collect();
@@ -100,7 +101,7 @@ pub(super) fn census_text(census: &Census, rewrite: &dyn Rewrite) -> String {
     .to_string()
 }
 
-const OWNER_COLUMNS: [&str; 4] = ["kind", "class", "number", "holder"];
+const OWNER_COLUMNS: [&str; 5] = ["kind", "class", "number", "holder", "trained"];
 
 const HOLDER_COLUMNS: [&str; 6] = ["variable", "example", "function", "file", "line", "collection"];
 

@@ -133,8 +133,8 @@ fn census() -> Census {
         ["float32", "a.weight", "exp_avg", "MulBackward0", "kept", "kept[3]", "fit", "/x/a.py", "list", ""];
     let class = CensusIx(2);
     let owners = vec![
-        CensusOwner { is_optimizer: true, class, number: 1, holder: Some(CensusIx(0)) },
-        CensusOwner { is_optimizer: false, class, number: 0, holder: None },
+        CensusOwner { is_optimizer: true, class, number: 1, holder: Some(CensusIx(0)), is_trained: None },
+        CensusOwner { is_optimizer: false, class, number: 0, holder: None, is_trained: Some(true) },
     ];
     let modules = [(9, 1), (1, 0)].map(|(path, class)| CensusModule {
         owner: CensusIx(1),
@@ -183,7 +183,9 @@ fn every_key_is_read_again() {
         let module = |module: &CensusModule| {
             let ModuleClass { name, file, line } = census.class_of(module);
             let text = |at| census.text(at).to_owned();
-            (census.owner(module.owner).is_optimizer, text(module.path), text(name), file.map(text), line)
+            let owner = census.owner(module.owner);
+            let said = (owner.is_optimizer, owner.is_trained);
+            (said, text(module.path), text(name), file.map(text), line)
         };
         census.modules().iter().map(module).collect::<Vec<_>>()
     };

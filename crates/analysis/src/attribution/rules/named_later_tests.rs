@@ -17,7 +17,13 @@ fn names(tensors: &[(u64, u32)], role: TensorRole) -> Census {
         ..NamedTensor::new(DeviceId(0), addr, Bytes(1))
     };
     let texts = ["float32", "a", "b", "Net"].map(str::to_owned).to_vec();
-    let owners = vec![CensusOwner { is_optimizer: false, class: CensusIx(3), number: 0, holder: None }];
+    let owners = vec![CensusOwner {
+        is_optimizer: false,
+        class: CensusIx(3),
+        number: 0,
+        holder: None,
+        is_trained: None,
+    }];
     Census::new(tensors.iter().map(tensor).collect(), texts, vec![vec![1]], owners, Vec::new())
 }
 
