@@ -12,6 +12,7 @@ from ._census import census as take
 from ._facts import facts_of
 from ._messages import harmless
 from ._rank import find_rank
+from ._redaction import Redaction
 from ._writer import HOLDERS_S
 
 # As torch and the recorder write it.
@@ -26,7 +27,7 @@ def annotate(snapshot: dict[str, Any], *, redact: bool = False) -> dict[str, Any
         rank, world = find_rank()
         snapshot["oomscope"] = {
             **facts_of(torch, {}, rank, world),
-            "census": take(torch, holders_s=HOLDERS_S, redact=redact),
+            "census": take(torch, holders_s=HOLDERS_S, redaction=Redaction() if redact else None),
         }
     return snapshot
 
@@ -38,7 +39,7 @@ def census(path: str | os.PathLike[str], *, redact: bool = False) -> None:
         file = Path(path)
         torch = importlib.import_module("torch")
         rank, world = find_rank()
-        names = take(torch, holders_s=HOLDERS_S, redact=redact)
+        names = take(torch, holders_s=HOLDERS_S, redaction=Redaction() if redact else None)
         facts = {**facts_of(torch, {}, rank, world), "census": names}
         # This process wrote it.
         snapshot = pickle.loads(file.read_bytes())

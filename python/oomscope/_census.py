@@ -36,11 +36,13 @@ class Deadline(Exception):
     """Time is up."""
 
 
-def census(torch: Any, max_s: float = MAX_S, holders_s: float = 0.0, redact: bool = False) -> str:
-    """All tensors on devices, as JSON; with time for that, also who holds those that have no names. With `redact`, hashes stand for
-    names of the program's."""
+def census(
+    torch: Any, max_s: float = MAX_S, holders_s: float = 0.0, redaction: Redaction | None = None
+) -> str:
+    """All tensors on devices, as JSON; with time for that, also who holds those that have no names. With a redaction, hashes stand
+    for names of the program's."""
     start_s, began_us = time.monotonic(), time.time_ns() // 1000
-    columns = Columns(Redaction() if redact else None)
+    columns = Columns(redaction)
     is_complete = True
     with _plain_tensors(torch):
         try:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import signal
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,6 +43,10 @@ class History:
             "max_entries": self._options.max_entries,
             # Marks of other threads than the one that starts the recording.
             "global_record_annotations": True,
+            # Which graph of compiled code an event belongs to.
+            "compile_context": True,
+            # Pinned memory of the host, as torch keeps it for copies.
+            "record_pinned_host_memory": True,
         }
         record = self._torch.cuda.memory._record_memory_history
         known = inspect.signature(record).parameters
@@ -60,15 +65,25 @@ class History:
             self._torch.cuda.memory._record_memory_history(enabled=None)
 
     def snapshot(self) -> dict[str, Any]:
-        """What torch's own dump writes."""
+        """What torch's own dump writes, with the program's own lines in compiled code where the program has torch keep them."""
+        take = self._torch.cuda.memory._snapshot
         with _children_spared():
-            snapshot: dict[str, Any] = self._torch.cuda.memory._snapshot()
+            if _has_lines_of_graphs() and "augment_with_fx_traces" in inspect.signature(take).parameters:
+                snapshot: dict[str, Any] = take(augment_with_fx_traces=True)
+            else:
+                snapshot = take()
         return snapshot
 
     def _hand_over(self) -> None:
         """The history is the program's own from now on, with settings that are not known."""
         self.is_ours = False
         self.settings = {}
+
+
+def _has_lines_of_graphs() -> bool:
+    """Whether torch keeps lines of the program for a compiled graph: to look for them in all stacks takes seconds."""
+    traceback = sys.modules.get("torch.fx.traceback")
+    return bool(getattr(traceback, "_FX_METADATA_REGISTRY", None))
 
 
 @contextlib.contextmanager

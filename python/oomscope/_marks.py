@@ -13,6 +13,7 @@ from typing import Any
 
 from ._messages import harmless
 from ._metadata import Metadata
+from ._redaction import Redaction
 
 # Ranges of steps and phases that are kept; two lines each.
 MAX_ANNOTATIONS = 20_000
@@ -21,10 +22,11 @@ MAX_ANNOTATIONS = 20_000
 class Marks:
     """The marks of a recording. Every call is harmless."""
 
-    def __init__(self, torch: Any) -> None:
+    def __init__(self, torch: Any, redaction: Redaction | None = None) -> None:
         self._torch = torch
         self._annotations: collections.deque[dict[str, Any]] = collections.deque(maxlen=MAX_ANNOTATIONS)
         self._metadata = Metadata(torch)
+        self._redaction = redaction
         self._step: int | None = None
         self._step_range: Any = None
         self._ours = threading.local()
@@ -107,4 +109,10 @@ class Marks:
     def _describe(self) -> None:
         """Sets this thread's metadata to its step, phase and module."""
         phases = self._phases()
-        self._metadata.set(step=self._step, phase=phases[-1] if phases else None, module=self.module)
+        self._metadata.set(
+            step=self._step, phase=phases[-1] if phases else None, module=self.said(self.module)
+        )
+
+    def said(self, path: str | None) -> str | None:
+        """The path of a module as it is written."""
+        return path if path is None or self._redaction is None else self._redaction.hide(path)

@@ -5,6 +5,7 @@ A module is known by its path within the outermost module whose call this is. No
 
 from __future__ import annotations
 
+import json
 import threading
 import weakref
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import Any
 
 from ._marks import Marks
 from ._messages import harmless
-from ._names import walk
+from ._names import tensors_of, walk
 
 # What a node of a graph that has our hook says.
 HOOKED = "oomscope"
@@ -113,9 +114,23 @@ class Modules:
             if paths.has(module):
                 return paths
         paths = _Paths(module)
+        self._note(module)
         self._known = [paths, *(known for known in self._known if not known.is_within(paths))]
         del self._known[MAX_OUTERMOST:]
         return paths
+
+    def _note(self, outermost: Any) -> None:
+        """Notes which module has each parameter and buffer, once: they were made before any module ran, and may be gone when a snapshot
+        is written."""
+        annotate = getattr(self._torch.cuda.memory, "_annotate_tensor", None)
+        if annotate is None:
+            return
+        for path, module in walk(outermost):
+            said = {"module": self._marks.said(path)} if path else {}
+            text = json.dumps({**said, "category": "parameter"}, separators=(",", ":"))
+            for tensor in tensors_of(module):
+                if self._is_plain(type(tensor)) and tensor.is_cuda:
+                    annotate(tensor, text)
 
     def _stack(self) -> list[_Call]:
         """The modules that run in this thread."""

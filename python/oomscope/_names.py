@@ -196,6 +196,11 @@ def walk(root: Any) -> Iterator[tuple[str, Any]]:
         )
 
 
+def tensors_of(module: Any) -> list[Any]:
+    """The parameters and buffers that a module has itself."""
+    return [tensor for place in ("_parameters", "_buffers") for tensor in _entries(module, place).values()]
+
+
 def _attributes(thing: Any) -> dict[Any, Any]:
     """The dictionary of an object, as it is at one moment: other threads may change it."""
     try:

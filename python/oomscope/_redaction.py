@@ -1,10 +1,13 @@
-"""Names that must not leave the machine: in their place stand hashes, the same for the same name within a file."""
+"""Names that must not leave the machine: in their place stand hashes, the same for the same name within a recording."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import re
+
+# Texts that are remembered: paths of modules are asked for with each call.
+MAX_TEXTS = 100_000
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -13,15 +16,21 @@ _OWN = {"its", "traceback", "in", "of", "lru_cache"}
 
 
 class Redaction:
-    """Hides names. The key is that of one file and is kept nowhere, so that nobody can confirm a guess."""
+    """Hides names. The key is that of one recording and is kept nowhere, so that nobody can confirm a guess."""
 
     def __init__(self) -> None:
         self._key = os.urandom(16)
         self._known: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
 
     def hide(self, text: str) -> str:
         """The same text with every name in it hidden; numbers and signs stay."""
-        return _WORD.sub(lambda found: self._hidden(found[0]), text)
+        hidden = self._texts.get(text)
+        if hidden is None:
+            hidden = _WORD.sub(lambda found: self._hidden(found[0]), text)
+            if len(self._texts) < MAX_TEXTS:
+                self._texts[text] = hidden
+        return hidden
 
     def _hidden(self, name: str) -> str:
         if name in _OWN:

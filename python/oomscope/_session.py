@@ -23,6 +23,7 @@ from ._optimizer_clock import OptimizerClock
 from ._options import Options
 from ._peers import Peers
 from ._rank import find_peers, find_rank
+from ._redaction import Redaction
 from ._signals import SignalTrigger
 from ._triggers import Triggers
 from ._verdict import print_verdict
@@ -33,9 +34,11 @@ class Session:
     """A recording that is waiting for a device, under way, or over."""
 
     def __init__(self, torch: Any, options: Options) -> None:
-        self.marks = Marks(torch)
+        # One for all that is written, so that a name is the same in metadata and in the census.
+        redaction = Redaction() if options.redact else None
+        self.marks = Marks(torch, redaction)
         self.history = History(torch, options)
-        self.writer = Writer(torch, self.history, self.marks, options)
+        self.writer = Writer(torch, self.history, self.marks, options, redaction)
         self.triggers = Triggers(torch, options, self.writer)
         # Whoever was given this recording and has not stopped it.
         self.holders: weakref.WeakSet[Any] = weakref.WeakSet()

@@ -20,6 +20,7 @@ from ._messages import harmless, say
 from ._options import Options
 from ._pace import Pace
 from ._rank import find_rank
+from ._redaction import Redaction
 from ._sizes import show_size
 from ._store import Store
 
@@ -34,14 +35,16 @@ HOLDERS_S = 2.0
 class Writer:
     """Writes the snapshots of a recording."""
 
-    def __init__(self, torch: Any, history: History, marks: Marks, options: Options) -> None:
+    def __init__(
+        self, torch: Any, history: History, marks: Marks, options: Options, redaction: Redaction | None
+    ) -> None:
         self.store = Store(options.directory, options.max_files, options.max_bytes)
         self.pace = Pace()
         self._torch = torch
         self._history = history
         self._marks = marks
         self._has_census = options.census
-        self._redacts = options.redact
+        self._redaction = redaction
         self._started = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         # Held while a file is written, or none must be. A signal or an exit may come while this thread writes.
         self.lock = threading.RLock()
@@ -92,7 +95,7 @@ class Writer:
         if self._has_census:
             with harmless("naming tensors"):
                 holders_s = HOLDERS_S if reason in HELD_AT else 0.0
-                return {"census": census(self._torch, holders_s=holders_s, redact=self._redacts)}
+                return {"census": census(self._torch, holders_s=holders_s, redaction=self._redaction)}
         return {}
 
 

@@ -19,6 +19,7 @@ import pytest
 from fake_torch import FakeModule, FakeOptimizer, FakeTensor, FakeTorch
 from oomscope import _census
 from oomscope._census import census
+from oomscope._redaction import Redaction
 from oomscope._roots import variables_of
 
 
@@ -143,7 +144,7 @@ def test_hashes_stand_for_names(torch: FakeTorch) -> None:
     hidden_list = [FakeTensor(1536)]
     texts = []
     for _ in range(2):
-        text = census(torch, 60.0, holders_s=60.0, redact=True)
+        text = census(torch, 60.0, holders_s=60.0, redaction=Redaction())
         for name in ("secret", "weight", "hidden_list", "FakeModule"):
             assert name not in text
         found = json.loads(text)

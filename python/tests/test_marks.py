@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import oomscope
 import pytest
 from fake_torch import FakeRange, FakeTorch
+from oomscope._marks import Marks
+from oomscope._redaction import Redaction
 
 
 def test_steps_are_ranges_and_metadata(torch: FakeTorch, tmp_path: Path) -> None:
@@ -69,3 +72,18 @@ def test_exceptions_of_a_phase_pass(torch: FakeTorch, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="program"), recording.phase("forward"):
             raise ValueError("program")
         assert FakeRange.log == ["+forward", "-forward"]
+
+
+def test_hashes_stand_for_paths_of_modules(torch: FakeTorch) -> None:
+    marks = Marks(torch, Redaction())
+    marks.enter_module("secret.0.attn")
+    first = torch.metadata
+    assert "secret" not in first
+    assert re.fullmatch(r'\{"module":"n[0-9a-f]{8}\.0\.n[0-9a-f]{8}"\}', first)
+    # What was found is put back after a call, and is not hidden again.
+    before = marks.module
+    marks.enter_module("secret.1")
+    marks.enter_module(before)
+    assert torch.metadata == first
+    marks.enter_module(None)
+    assert torch.metadata == ""

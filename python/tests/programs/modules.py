@@ -68,6 +68,13 @@ def main():
         found = said[parameter.grad.data_ptr()]
         right += found == module
         wrong += [] if found == module else [[name, found]]
+    notes = {
+        event["addr"]: json.loads(event["user_metadata"]) for event in events if event["action"] == "annotate"
+    }
+    for name, parameter in model.named_parameters():
+        said_of_it = {"module": name.rpartition(".")[0], "category": "parameter"}
+        assert notes.pop(parameter.data_ptr()) == said_of_it, name
+    assert not notes
     made = collections.Counter(
         json.loads(event["user_metadata"]).get("module")
         for event in events
