@@ -113,7 +113,9 @@ def _hold(
     loose.sort(key=holders.distance)
     held, rest = [], []
     for tensor in loose:
-        holder = holders.of(tensor) if time.monotonic() < end_s else None
+        memory = _memory(torch, tensor)
+        size = 0 if memory is None else memory[1]
+        holder = holders.of(tensor, size) if time.monotonic() < end_s else None
         if holder is None:
             rest.append(tensor)
         else:

@@ -44,12 +44,13 @@ class Holder:
 
     variable: str
     place: Place
-    # An example of the whole way: `self.history[17]`.
+    # The whole way to the largest tensor so far: `self.history[17]`.
     example: str
     # The type of the list or dictionary that it is.
     collection: str | None
     # Where the ways to all of its tensors part.
     parting: int
+    largest_bytes: int = 0
 
 
 class Holders:
@@ -113,8 +114,8 @@ class Holders:
         """How far away a tensor was found: the greater, the farther."""
         return self._places.get(id(tensor), MAX_OBJECTS + 1)
 
-    def of(self, tensor: Any) -> Holder | None:
-        """The holder of a tensor that was found."""
+    def of(self, tensor: Any, size: int = 0) -> Holder | None:
+        """The holder of a tensor that was found, which has so many bytes."""
         at = self._places.get(id(tensor))
         if at is None:
             return None
@@ -126,6 +127,9 @@ class Holders:
             self._known[key] = holder
         else:
             holder.parting = self._common(holder.parting, at)
+            if holder.largest_bytes < size:
+                holder.example = self._way(at)
+        holder.largest_bytes = max(holder.largest_bytes, size)
         return holder
 
     def finish(self) -> None:

@@ -147,8 +147,8 @@ class Names:
         self._roles[id(tensor)] = (tensor, role)
         if self._has_memory(tensor):
             return
-        # A wrapper, as a DTensor, has its memory in tensors of its own.
-        for inner in (*_attributes(tensor).values(), *_slots(tensor)):
+        # A wrapper, as a DTensor, has its memory in tensors of its own, and so has a sparse one.
+        for inner in (*_attributes(tensor).values(), *_slots(tensor), *_sparse_parts(tensor)):
             if self._is_tensor(inner) and id(inner) not in self._roles:
                 whole = _shape(tensor)
                 self._roles[id(inner)] = (inner, replace(role, whole=whole))
@@ -208,6 +208,13 @@ def _attributes(thing: Any) -> dict[Any, Any]:
         return dict(found) if isinstance(found, dict) else {}
     except (AttributeError, RuntimeError, TypeError):
         return {}
+
+
+def _sparse_parts(tensor: Any) -> Iterator[Any]:
+    """The tensors that hold the values of a sparse one, and their places: the same memory, not copies."""
+    with contextlib.suppress(Exception):
+        if tensor.is_sparse:
+            yield from (tensor._values(), tensor._indices())
 
 
 def _slots(thing: Any) -> Iterator[Any]:

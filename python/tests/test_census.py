@@ -125,6 +125,15 @@ def test_models_in_a_list_are_held_by_it(torch: FakeTorch) -> None:
     assert said == ["records", "list", 'records[0]["model"]']
 
 
+def test_the_way_that_is_told_leads_to_the_largest_tensor(torch: FakeTorch) -> None:
+    sizes = (("loss", 1), ("logits", 4096), ("mask", 16))
+    kept = [{name: FakeTensor(512 * at, (size,)) for at, (name, size) in enumerate(sizes, 1)}]
+    found = json.loads(census(torch, 60.0, holders_s=60.0))
+    (example,) = found["holders"]["example"]
+    assert found["texts"][example] == 'kept[0]["logits"]'
+    del kept
+
+
 def test_a_model_that_runs_is_held_by_the_variable_of_who_called_it(torch: FakeTorch) -> None:
     class Net(FakeModule):
         def forward(self) -> dict[str, Any]:

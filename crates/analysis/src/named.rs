@@ -41,7 +41,6 @@ pub fn tensor_name(census: &Census, tensor: &NamedTensor) -> Option<String> {
         (TensorRole::OptimizerState, key, name) => key.or(name).map(str::to_owned),
         (TensorRole::Gradient, _, Some(name)) => Some(format!("{name}.grad")),
         (TensorRole::Gradient, _, None) => Some("a gradient".to_owned()),
-        (TensorRole::OptimizerParameter, _, name) => name.map(|name| format!("parameter {name}")),
         (TensorRole::Saved, ..) => None,
         (_, _, name) => name.map(str::to_owned),
     }

@@ -4,7 +4,7 @@ use crate::Categories;
 use crate::named::{holder_text, named_tensors, tensor_name};
 use crate::stacks::site_label;
 use foldhash::HashMap;
-use oomscope_model::{AllocId, NamedTensor, Recording};
+use oomscope_model::{AllocId, NamedTensor, Recording, TensorRole};
 use oomscope_units as units;
 
 /// The tensors of a block as the program named them.
@@ -33,7 +33,13 @@ impl<'a> BlockTensors<'a> {
     /// What lists have room for: a name, or else the variable that holds it; marked where it is inferred.
     pub fn label(self, recording: &Recording) -> Option<String> {
         let census = &recording.snapshot().census;
-        let name = || self.tensors.iter().find_map(|tensor| tensor_name(census, tensor));
+        let name = || {
+            let (name, tensor) =
+                self.tensors.iter().find_map(|tensor| Some((tensor_name(census, tensor)?, tensor)))?;
+            // A place in a group is no name by itself.
+            let is_place = tensor.role == Some(TensorRole::OptimizerParameter);
+            Some(if is_place { format!("parameter {name}") } else { name })
+        };
         let holder = || {
             let holder = self.tensors.iter().find_map(|tensor| census.holder_of(tensor))?;
             Some(holder_text(census, census.holder(holder)))
@@ -98,7 +104,7 @@ mod tests {
     use super::*;
     use crate::{AllocationSorter, Attribution, OrderBy, UserRules};
     use oomscope_fixtures::programs::{DATA, LOAD, Program};
-    use oomscope_model::{Bytes, Census, CensusIx, DeviceId, TensorHolder, TensorRole};
+    use oomscope_model::{Bytes, Census, CensusIx, DeviceId, TensorHolder};
 
     fn tensor(addr: u64, role: Option<TensorRole>, holder: Option<CensusIx>) -> NamedTensor {
         NamedTensor {

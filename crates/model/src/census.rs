@@ -1,6 +1,7 @@
 //! A census: the tensors that the program could reach when the snapshot was written, with the names that it gave them.
 
 use super::{Bytes, DeviceId};
+use std::cmp::Reverse;
 
 /// The place of a text, a shape or an owner in a [`Census`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -172,6 +173,16 @@ pub struct Census {
     modules: Vec<CensusModule>,
     classes: Vec<ModuleClass>,
     began_us: Option<i64>,
+    missing: Missing,
+}
+
+/// What a census had no time for.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Missing {
+    /// Some tensors.
+    pub tensors: bool,
+    /// The variables that hold some of them, where they were looked for.
+    pub holders: bool,
 }
 
 impl Census {
@@ -203,8 +214,14 @@ impl Census {
                 && tensor.owner.iter().chain(&tensor.parameter_owner).all(is_owner)
                 && tensor.holder.iter().all(is_holder)
         });
-        // Of those of one storage, named ones come first.
-        tensors.sort_unstable_by_key(|tensor| (tensor.device, tensor.addr, tensor.role.is_none()));
+        // Of those of one storage, named ones come first, the largest of them before others: a bucket has hundreds of gradients.
+        let elements = |tensor: &NamedTensor| {
+            let shape = &shapes[tensor.shape.0 as usize];
+            shape.iter().fold(1i64, |product, &size| product.saturating_mul(size))
+        };
+        tensors.sort_by_key(|tensor| {
+            (tensor.device, tensor.addr, tensor.role.is_none(), Reverse(elements(tensor)))
+        });
         Self { tensors, texts, shapes, owners, holders, ..Self::default() }
     }
 
@@ -229,6 +246,17 @@ impl Census {
     #[must_use]
     pub fn begun_at(self, began_us: Option<i64>) -> Self {
         Self { began_us, ..self }
+    }
+
+    /// The same, without what there was no time for.
+    #[must_use]
+    pub fn without(self, missing: Missing) -> Self {
+        Self { missing, ..self }
+    }
+
+    /// What there was no time for.
+    pub fn missing(&self) -> Missing {
+        self.missing
     }
 
     /// When it was begun, in microseconds since 1970: it knows nothing of what was allocated later by other threads.

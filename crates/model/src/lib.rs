@@ -54,7 +54,7 @@ pub use action::{Action, ActionNames};
 pub use anomalies::{Anomalies, Anomaly};
 pub use bytes::Bytes;
 pub use census::{
-    Census, CensusIx, CensusModule, CensusOwner, ModuleClass, NamedTensor, TensorHolder, TensorRole,
+    Census, CensusIx, CensusModule, CensusOwner, Missing, ModuleClass, NamedTensor, TensorHolder, TensorRole,
 };
 pub use column::CodedColumn;
 pub use curve::{Curve, StepCurve};

@@ -5,8 +5,11 @@ use oomscope_model::{AllocId, Census, CensusIx, NamedTensor, Recording, TensorRo
 use oomscope_units as units;
 use serde::Serialize;
 
-/// As many tensors of a block are told: views of one storage may be many.
+/// As many tensors of a block are told in words: views of one storage may be many.
 const MAX_TOLD: usize = 8;
+
+/// The same in JSON: a bucket of DDP has hundreds of gradients.
+const MAX_RECORDS: usize = 1000;
 
 /// A tensor that the program named.
 #[derive(Debug, Serialize)]
@@ -67,7 +70,7 @@ pub(super) fn named_records<'r>(
     let census = &recording.snapshot().census;
     let BlockTensors { tensors, is_inferred } = BlockTensors::of(recording, categories, id);
     let basis = if is_inferred { Basis::Inferred } else { Basis::Declared };
-    tensors.iter().take(MAX_TOLD).map(|tensor| NamedRecord::of(census, tensor, basis)).collect()
+    tensors.iter().take(MAX_RECORDS).map(|tensor| NamedRecord::of(census, tensor, basis)).collect()
 }
 
 /// The tensors in a block in a line: `blocks.0.weight, parameter of GPT, float32 [768, 256]`. `None` where the program named none.

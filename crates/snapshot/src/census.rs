@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::containers::DictState;
 use oomscope_model::{
-    Block, Bytes, Census, CensusIx, CensusModule, CensusOwner, DeviceId, ModuleClass, NamedTensor,
+    Block, Bytes, Census, CensusIx, CensusModule, CensusOwner, DeviceId, Missing, ModuleClass, NamedTensor,
     TensorHolder, TensorRole,
 };
 use oomscope_pickle::{Kind, Value};
@@ -55,7 +55,9 @@ const MAX_TEXT_CHARS: usize = 500;
 #[derive(Deserialize)]
 struct CensusText {
     version: u32,
-    /// A file may lack it.
+    /// A file may lack what follows.
+    complete: Option<bool>,
+    holders_complete: Option<bool>,
     began_us: Option<i64>,
     texts: Vec<String>,
     shapes: Vec<Vec<i64>>,
@@ -115,6 +117,11 @@ fn read(text: &[u8]) -> Option<Census> {
     }
     let (tensors, owners, holders) = (tensors(&found)?, owners(&found)?, holders(&found)?);
     let (modules, classes) = (modules(&found).unwrap_or_default(), classes(&found).unwrap_or_default());
+    let missing = Missing {
+        tensors: found.complete == Some(false),
+        // Where they were not looked for, none is there.
+        holders: found.holders_complete == Some(false) && !holders.is_empty(),
+    };
     let CensusText { mut texts, shapes, began_us, .. } = found;
     for text in &mut texts {
         if let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) {
@@ -122,7 +129,7 @@ fn read(text: &[u8]) -> Option<Census> {
         }
     }
     let census = Census::new(tensors, texts, shapes, owners, holders);
-    Some(census.with_modules(modules, classes).begun_at(began_us))
+    Some(census.with_modules(modules, classes).begun_at(began_us).without(missing))
 }
 
 fn tensors(found: &CensusText) -> Option<Vec<NamedTensor>> {

@@ -24,10 +24,11 @@ struct Gap {
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
-    let gaps: Vec<Gap> = [damage, contradictory, no_history, late, no_stacks, no_own_code, no_frees]
-        .iter()
-        .filter_map(|look| look(case))
-        .collect();
+    let gaps: Vec<Gap> =
+        [damage, contradictory, no_history, late, no_stacks, no_own_code, no_frees, no_names]
+            .iter()
+            .filter_map(|look| look(case))
+            .collect();
     let Some(first) = gaps.first() else { return Vec::new() };
     let mut finding = Finding::new(
         FindingId::RecordingLimits,
@@ -55,6 +56,18 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         finding.advise_code(say!("Record {}:", Sentence::joined(how, "; ")), case.words.code(code));
     }
     vec![finding]
+}
+
+fn no_names(case: &Case<'_>) -> Option<Gap> {
+    let missing = case.recording.snapshot().census.missing();
+    let text = match (missing.tensors, missing.holders) {
+        (true, _) => "The recorder had no time to look at all tensors: some have no name.",
+        (false, true) => {
+            "The recorder had no time to follow all references: some tensors have no variable that holds them."
+        }
+        (false, false) => return None,
+    };
+    Some(Gap { title: "the names of all tensors", text: text.into(), fix: None })
 }
 
 fn contradictory(case: &Case<'_>) -> Option<Gap> {

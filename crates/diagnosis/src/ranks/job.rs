@@ -4,7 +4,7 @@ use super::median::middle;
 use super::names::{names_of, ranks_of};
 use super::summary::DeviceSummary;
 use crate::FindingId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// More ranks than any job has: a file that says so is wrong.
@@ -36,14 +36,17 @@ pub struct JobDevice<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     files: Vec<FileSummary>,
+    older: Vec<FileSummary>,
 }
 
 impl Job {
-    /// A job of these files. They are ordered by rank, those without one last and by name. The verdict about a rank that failed because
+    /// A job of these files. They are ordered by rank, those without one last and by name. Of several that the recorder wrote of one
+    /// rank, the newest stands for it. The verdict about a rank that failed because
     /// it has more than the others is that.
     pub fn new(mut files: Vec<FileSummary>) -> Self {
         files.sort_by(|a, b| (a.rank.is_none(), a.rank, &a.name).cmp(&(b.rank.is_none(), b.rank, &b.name)));
-        let mut job = Self { files };
+        let (files, older) = newest(files);
+        let mut job = Self { files, older };
         for (path, device, title) in job.uneven() {
             let file = job.files.iter_mut().find(|file| file.path == path);
             let devices = file.and_then(|file| file.devices.as_mut().ok()).into_iter().flatten();
@@ -78,6 +81,11 @@ impl Job {
         &self.files
     }
 
+    /// Files of ranks for which a newer one stands.
+    pub fn older(&self) -> &[FileSummary] {
+        &self.older
+    }
+
     /// The devices of all files that could be read, by rank.
     pub fn rows(&self) -> Vec<JobDevice<'_>> {
         let of = |file| {
@@ -101,7 +109,25 @@ impl Job {
     }
 }
 
+/// The newest file of each rank, and the others; both in their order. Files whose time is not known all stay.
+fn newest(files: Vec<FileSummary>) -> (Vec<FileSummary>, Vec<FileSummary>) {
+    let mut latest: BTreeMap<u32, i64> = BTreeMap::new();
+    for (rank, taken_us) in files.iter().filter_map(|file| file.rank.zip(file.taken_us())) {
+        let known = latest.entry(rank).or_insert(taken_us);
+        *known = taken_us.max(*known);
+    }
+    files.into_iter().partition(|file| {
+        let newest = file.rank.and_then(|rank| latest.get(&rank));
+        file.taken_us().zip(newest).is_none_or(|(taken_us, &newest)| newest <= taken_us)
+    })
+}
+
 impl FileSummary {
+    /// When the recorder wrote it.
+    fn taken_us(&self) -> Option<i64> {
+        self.devices().iter().filter_map(|device| device.taken_us).max()
+    }
+
     fn devices(&self) -> &[DeviceSummary] {
         self.devices.as_deref().unwrap_or_default()
     }

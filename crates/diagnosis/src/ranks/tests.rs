@@ -162,6 +162,23 @@ fn ranks_without_a_file_are_missing_where_others_say_how_many_there_are() {
 }
 
 #[test]
+fn the_newest_file_of_a_rank_stands_for_it() {
+    let of = |number, name: &str, taken_us: Option<i64>| FileSummary {
+        name: name.to_owned(),
+        ..with(rank(number, &[("a.py:1 f", GIB)]), |device| device.taken_us = taken_us)
+    };
+    let job = Job::new(vec![
+        of(0, "a", Some(7)),
+        of(0, "b", Some(9)),
+        of(1, "c", Some(8)),
+        of(2, "d", None),
+        of(2, "e", None),
+    ]);
+    let names = |files: &[FileSummary]| files.iter().map(|file| file.name.clone()).collect::<String>();
+    assert_eq!((names(job.files()), names(job.older())), ("bcde".to_owned(), "a".to_owned()));
+}
+
+#[test]
 fn a_rank_stands_as_it_did_at_its_last_event_until_its_file_is_written() {
     let line = [("a.py:1 f", 2 * GIB)];
     let ended = |taken_us| {

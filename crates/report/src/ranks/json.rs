@@ -25,6 +25,8 @@ struct Record {
     files: Vec<FileRecord>,
     /// Ranks that left no file, where the others say how many there are.
     missing: Vec<u32>,
+    /// Files of ranks for which a newer one stands.
+    older: Vec<String>,
     /// The row with the median peak; null without rows.
     median: Option<RowRecord>,
     apart: Vec<OutlierRecord>,
@@ -167,6 +169,7 @@ pub fn ranks_json(out: &mut dyn Write, job: &Job, is_one_gpu: bool) -> io::Resul
             })
             .collect(),
         missing: job.missing(),
+        older: job.older().iter().map(|file| file.path.to_string_lossy().into_owned()).collect(),
         median: job.median().map(row),
         apart: ranks::outliers(job).iter().map(outlier_record).collect(),
         first_failure: ranks::first_failure(job).as_ref().map(failure),

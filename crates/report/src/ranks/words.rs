@@ -35,6 +35,8 @@ pub fn headline(job: &Job) -> String {
     parts.extend((failed != 0).then(|| format!("{} ran out of memory", units::count(failed as u64))));
     let missing = job.missing();
     parts.extend((!missing.is_empty()).then(|| missing_text(&missing)));
+    let older = job.older().len();
+    parts.extend((older != 0).then(|| format!("{} left out", units::counted(older, "older file"))));
     parts.extend((unread != 0).then(|| format!("{} could not be read", units::count(unread as u64))));
     let peaks = job.by_peak();
     if let (Some(&least), Some(&most), Some(median)) = (peaks.first(), peaks.last(), job.median()) {

@@ -89,6 +89,8 @@ pub(super) fn census_text(census: &Census, rewrite: &dyn Rewrite) -> String {
     let holders = columns(&HOLDER_COLUMNS, &holders);
     json!({
         "version": crate::census::VERSION,
+        "complete": !census.missing().tensors,
+        "holders_complete": !census.missing().holders,
         "began_us": census.began_us(),
         "texts": texts.written,
         "shapes": shapes,

@@ -4,9 +4,10 @@ use super::{AsRecorded, DevicePart, EventRows, RecorderPart, SnapshotPart, write
 use crate::Builder;
 use oomscope_model::{
     Action, Anchor, Annotation, Block, BlockState, Bytes, Census, CensusIx, CensusModule, CensusOwner,
-    DeviceId, Event, EventTable, Frame, FxInfo, ModuleClass, NamedTensor, PoolKey, Segment, SegmentTable,
-    Setting, SettingValue, Snapshot, TensorHolder, TensorRole, Timeline, TimelineInput,
+    DeviceId, Event, EventTable, Frame, FxInfo, Missing, ModuleClass, NamedTensor, PoolKey, Segment,
+    SegmentTable, Setting, SettingValue, Snapshot, TensorHolder, TensorRole, Timeline, TimelineInput,
 };
+
 use oomscope_pickle::decode;
 
 fn read(pickle: &[u8]) -> Snapshot {
@@ -149,6 +150,7 @@ fn census() -> Census {
     Census::new(vec![shard, held], texts, vec![vec![2, 8], vec![4, 8]], owners, vec![holder])
         .with_modules(modules.to_vec(), classes)
         .begun_at(Some(7))
+        .without(Missing { tensors: true, holders: false })
 }
 
 #[test]
@@ -190,6 +192,7 @@ fn every_key_is_read_again() {
         census.modules().iter().map(module).collect::<Vec<_>>()
     };
     assert_eq!(modules(&read.census), modules(&written.census));
+    assert_eq!(read.census.missing(), written.census.missing());
     assert_eq!(modules(&read.census).len(), 2);
     assert_eq!((read.issues.len(), read.unknown_keys.len()), (0, 0));
     assert_eq!((&read.settings, read.annotations.len()), (&written.settings, 1));
