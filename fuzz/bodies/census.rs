@@ -12,7 +12,8 @@ use std::sync::Arc;
 pub(crate) fn body(bytes: &[u8]) {
     let text = serde_json::to_string(&String::from_utf8_lossy(bytes)).expect("text");
     let file = format!(
-        r#"{{"segments": [], "device_traces": [[{{"action": "alloc", "addr": 512, "size": 64, "stream": 0, "frames": []}}]],
+        r#"{{"segments": [], "device_traces": [[{{"action": "alloc", "addr": 512, "size": 64, "stream": 0, "frames": [
+        {{"filename": "a.py", "line": 5, "name": "forward"}}, {{"filename": "/torch/nn/modules/module.py", "line": 9, "name": "_call_impl"}}]}}]],
         "oomscope": {{"census": {text}}}}}"#
     );
     let mut builder = Builder::default();

@@ -134,14 +134,16 @@ class Columns:
             (self._owners.number(place.owner), name(place.path), self._classes.number(place.kind))
             for place in self._places
         ]
-        classes = [(name(kind.name), text(kind.file or None), kind.line) for kind in self._classes.numbers]
+        classes = [
+            (name(kind.name), text(kind.file or None), kind.line, kind.last) for kind in self._classes.numbers
+        ]
         return {
             "texts": list(self._texts.numbers),
             "shapes": list(self._shapes.numbers),
             "owners": _columns(("kind", "class", "number", "holder", "trained"), owners),
             "holders": _columns(("variable", "example", "function", "file", "line", "collection"), holders),
             "modules": _columns(("owner", "path", "class"), modules),
-            "classes": _columns(("name", "file", "line"), classes),
+            "classes": _columns(("name", "file", "line", "last"), classes),
             "holders_complete": self.are_holders_complete,
             "tensors": _columns(COLUMNS, self._rows),
         }

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from ._messages import harmless
 from ._options import Options
 
 # What torch.cuda.memory._record_memory_history calls, in either of its forms.
@@ -66,12 +67,13 @@ class History:
 
     def snapshot(self) -> dict[str, Any]:
         """What torch's own dump writes, with the program's own lines in compiled code where the program has torch keep them."""
-        take = self._torch.cuda.memory._snapshot
         with _children_spared():
-            if _has_lines_of_graphs() and "augment_with_fx_traces" in inspect.signature(take).parameters:
-                snapshot: dict[str, Any] = take(augment_with_fx_traces=True)
-            else:
-                snapshot = take()
+            snapshot: dict[str, Any] = self._torch.cuda.memory._snapshot()
+        augment = getattr(self._torch.cuda.memory, "_augment_memory_snapshot_stack_traces", None)
+        # They are source text.
+        if augment is not None and _has_lines_of_graphs() and not self._options.redact:
+            with harmless("adding lines of the program to compiled code"):
+                augment(snapshot)
         return snapshot
 
     def _hand_over(self) -> None:

@@ -98,7 +98,10 @@ class Holders:
         """The same roots; variables of owners are noted, from the innermost to the outermost."""
         for root in roots:
             if id(root.value) in self._owners and not root.is_first:
-                self._outermost[id(root.value)] = root
+                known = self._outermost.get(id(root.value))
+                # Of one function, the first: later ones are those of loops.
+                if known is None or known.place != root.place:
+                    self._outermost[id(root.value)] = root
             yield root
 
     def of_owner(self, owner: Any) -> Holder | None:

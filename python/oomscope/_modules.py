@@ -5,6 +5,7 @@ A module is known by its path within the outermost module whose call this is. No
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import weakref
@@ -22,6 +23,9 @@ HOOKED = "oomscope"
 # Outermost modules whose paths are remembered: models and losses.
 MAX_OUTERMOST = 64
 
+# Outermost modules whose parameters are noted.
+MAX_NOTED = 1024
+
 
 class Modules:
     """Hooks on all modules, for as long as a recording lasts."""
@@ -32,6 +36,9 @@ class Modules:
         self._ours = threading.local()
         self._known: list[_Paths] = []
         self._handles: list[Any] = []
+        # Whose parameters were noted, by their ids: a program's modules may compare as they like.
+        self._noted: dict[int, weakref.ref[Any]] = {}
+        self._noted_types = (torch.Tensor, torch.nn.Parameter)
         compiler = getattr(torch, "compiler", None)
         self._is_compiling = getattr(compiler, "is_compiling", lambda: False)
 
@@ -114,23 +121,37 @@ class Modules:
             if paths.has(module):
                 return paths
         paths = _Paths(module)
-        self._note(module)
         self._known = [paths, *(known for known in self._known if not known.is_within(paths))]
         del self._known[MAX_OUTERMOST:]
+        with harmless("noting parameters"):
+            self._note(module)
         return paths
 
     def _note(self, outermost: Any) -> None:
         """Notes which module has each parameter and buffer, once: they were made before any module ran, and may be gone when a snapshot
         is written."""
-        annotate = getattr(self._torch.cuda.memory, "_annotate_tensor", None)
-        if annotate is None:
+        torch = self._torch
+        annotate = getattr(torch.cuda.memory, "_annotate_tensor", None)
+        is_known = id(outermost) in self._noted and self._noted[id(outermost)]() is outermost
+        # Under a mode, what is asked of a tensor is asked of the program.
+        if (
+            annotate is None
+            or is_known
+            or len(self._noted) == MAX_NOTED
+            or torch._C._len_torch_dispatch_stack()
+        ):
             return
+        self._noted[id(outermost)] = weakref.ref(outermost)
         for path, module in walk(outermost):
             said = {"module": self._marks.said(path)} if path else {}
-            text = json.dumps({**said, "category": "parameter"}, separators=(",", ":"))
-            for tensor in tensors_of(module):
-                if self._is_plain(type(tensor)) and tensor.is_cuda:
-                    annotate(tensor, text)
+            for tensor, is_parameter in tensors_of(module):
+                # Some are in no memory of the allocator's, or do not tell.
+                with contextlib.suppress(Exception):
+                    # To ask a copy that is made when it is written for its address is to make it.
+                    is_plain = type(tensor) in self._noted_types and tensor.is_cuda
+                    if is_plain and not torch._C._is_cow_tensor(tensor):
+                        facts = {**said, **({"category": "parameter"} if is_parameter else {})}
+                        annotate(tensor, json.dumps(facts, separators=(",", ":")))
 
     def _stack(self) -> list[_Call]:
         """The modules that run in this thread."""

@@ -6,6 +6,8 @@ Everything is read from the dictionaries of objects, never through attributes, w
 from __future__ import annotations
 
 import contextlib
+import dis
+import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -47,11 +49,12 @@ class Role:
 
 @dataclass(frozen=True)
 class Class:
-    """A class of modules, and where its `forward` begins; 0 where it has none."""
+    """A class of modules, and the first and last line of its `forward`; 0 where it has none."""
 
     name: str
     file: str
     line: int
+    last: int
 
 
 @dataclass(frozen=True)
@@ -156,8 +159,7 @@ class Names:
     def _class(self, kind: type) -> Class:
         found = self._classes.get(kind)
         if found is None:
-            file, line = forward_of(kind)
-            found = self._classes[kind] = Class(kind.__name__, file, line)
+            found = self._classes[kind] = Class(kind.__name__, *forward_of(kind))
         return found
 
     def _owner(self, kind: str, thing: Any) -> Owner:
@@ -166,8 +168,9 @@ class Names:
         return owner
 
 
-def forward_of(kind: type) -> tuple[str, int]:
-    """The file and the first line of what a call of such a module runs; 0 where a class has none of its own, as a list of modules."""
+def forward_of(kind: type) -> tuple[str, int, int]:
+    """The file and the first and last line of what a call of such a module runs; 0 where a class has none of its own, as a list of
+    modules."""
     bases = type.__getattribute__(kind, "__mro__")
     found = next((vars(base)["forward"] for base in bases if "forward" in vars(base)), None)
     for _ in range(MAX_WRAPPERS):
@@ -176,8 +179,16 @@ def forward_of(kind: type) -> tuple[str, int]:
             break
         found = inner
     if not isinstance(found, types.FunctionType) or found.__name__ == "_forward_unimplemented":
-        return "", 0
-    return found.__code__.co_filename, found.__code__.co_firstlineno
+        return "", 0, 0
+    code = found.__code__
+    return code.co_filename, code.co_firstlineno, _last_line(code)
+
+
+def _last_line(code: types.CodeType) -> int:
+    """The last line of a function, with those in it."""
+    inner = [_last_line(const) for const in code.co_consts if isinstance(const, types.CodeType)]
+    lines = [line for _, line in dis.findlinestarts(code) if line is not None]
+    return max([code.co_firstlineno, *lines, *inner])
 
 
 def walk(root: Any) -> Iterator[tuple[str, Any]]:
@@ -196,9 +207,13 @@ def walk(root: Any) -> Iterator[tuple[str, Any]]:
         )
 
 
-def tensors_of(module: Any) -> list[Any]:
-    """The parameters and buffers that a module has itself."""
-    return [tensor for place in ("_parameters", "_buffers") for tensor in _entries(module, place).values()]
+def tensors_of(module: Any) -> list[tuple[Any, bool]]:
+    """The parameters and buffers that a module has itself, and whether each is a parameter."""
+    return [
+        (tensor, place == "_parameters")
+        for place in ("_parameters", "_buffers")
+        for tensor in _entries(module, place).values()
+    ]
 
 
 def _attributes(thing: Any) -> dict[Any, Any]:
@@ -213,8 +228,11 @@ def _attributes(thing: Any) -> dict[Any, Any]:
 def _sparse_parts(tensor: Any) -> Iterator[Any]:
     """The tensors that hold the values of a sparse one, and their places: the same memory, not copies."""
     with contextlib.suppress(Exception):
-        if tensor.is_sparse:
-            yield from (tensor._values(), tensor._indices())
+        if tensor.is_cuda and tensor.is_sparse:
+            # A mode would run the program's code for it.
+            with sys.modules["torch"]._C._DisableTorchDispatch():
+                parts = tensor._values(), tensor._indices()
+            yield from parts
 
 
 def _slots(thing: Any) -> Iterator[Any]:

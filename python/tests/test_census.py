@@ -108,6 +108,7 @@ def test_modules_have_paths_classes_and_the_lines_of_their_forward(torch: FakeTo
     at = [text[name] for name in classes["name"]].index("Block")
     line = Block.forward.__code__.co_firstlineno
     assert (text[classes["file"][at]], classes["line"][at]) == (__file__, line)
+    assert line <= classes["last"][at] <= line + 2
     assert classes["line"][1 - at] == 0
     of_state = found["tensors"]["address"].index(1024)
     of_weight = found["tensors"]["address"].index(512)

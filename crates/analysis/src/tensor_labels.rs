@@ -62,11 +62,18 @@ impl TensorLabels {
         if recording.snapshot().census.tensors().is_empty() {
             return Self::default();
         }
-        let mut all: Vec<(String, AllocId)> = recording
-            .ids()
-            .filter(|&id| recording.lifetimes.end(id).is_none() || categories.named_later(id).is_some())
-            .filter_map(|id| Some((BlockTensors::of(recording, categories, id).label(recording)?, id)))
-            .collect();
+        // A block of many tensors may be the later one of many.
+        let mut of_later: HashMap<AllocId, Option<String>> = HashMap::default();
+        let mut all: Vec<(String, AllocId)> = Vec::new();
+        for id in recording.ids() {
+            let of = |id| BlockTensors::of(recording, categories, id).label(recording);
+            let label = match categories.named_later(id) {
+                Some(later) => of_later.entry(later).or_insert_with(|| of(id)).clone(),
+                None if recording.lifetimes.end(id).is_none() => of(id),
+                None => None,
+            };
+            all.extend(label.map(|label| (label, id)));
+        }
         all.sort_unstable();
         let mut out = Self::default();
         for (text, id) in all {

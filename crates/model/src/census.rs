@@ -2,6 +2,10 @@
 
 use super::{Bytes, DeviceId};
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// torch refuses tensors with more.
+const MAX_DIMENSIONS: usize = 64;
 
 /// The place of a text, a shape or an owner in a [`Census`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -160,6 +164,8 @@ pub struct ModuleClass {
     pub file: Option<CensusIx>,
     /// The first line of its `forward`.
     pub line: u32,
+    /// The last one.
+    pub last_line: u32,
 }
 
 /// The tensors of a program, by device and address.
@@ -195,7 +201,8 @@ impl Census {
         holders: Vec<TensorHolder>,
     ) -> Self {
         let is_text = |at: &CensusIx| (at.0 as usize) < texts.len();
-        let is_shape = |at: &CensusIx| (at.0 as usize) < shapes.len();
+        let is_shape =
+            |at: &CensusIx| shapes.get(at.0 as usize).is_some_and(|shape| shape.len() <= MAX_DIMENSIONS);
         let is_holder = |at: &CensusIx| {
             let texts_of = |of: &TensorHolder| [of.variable, of.example, of.function, of.file];
             holders
@@ -219,7 +226,7 @@ impl Census {
             let shape = &shapes[tensor.shape.0 as usize];
             shape.iter().fold(1i64, |product, &size| product.saturating_mul(size))
         };
-        tensors.sort_by_key(|tensor| {
+        tensors.sort_by_cached_key(|tensor| {
             (tensor.device, tensor.addr, tensor.role.is_none(), Reverse(elements(tensor)))
         });
         Self { tensors, texts, shapes, owners, holders, ..Self::default() }
@@ -234,9 +241,17 @@ impl Census {
             return self;
         }
         let is_class = |at: CensusIx| (at.0 as usize) < classes.len();
+        let is_holder = |at: &CensusIx| {
+            let texts_of = |of: &TensorHolder| [of.variable, of.example, of.function, of.file];
+            self.holders
+                .get(at.0 as usize)
+                .is_some_and(|holder| texts_of(holder).iter().chain(&holder.collection).all(is_text))
+        };
         let is_owner = |at: CensusIx| {
             let owner = self.owners.get(at.0 as usize);
-            owner.is_some_and(|owner| !owner.is_optimizer && is_text(&owner.class))
+            owner.is_some_and(|owner| {
+                !owner.is_optimizer && is_text(&owner.class) && owner.holder.iter().all(is_holder)
+            })
         };
         modules.retain(|module| is_owner(module.owner) && is_text(&module.path) && is_class(module.class));
         Self { modules, classes, ..self }
@@ -309,6 +324,18 @@ impl Census {
     /// The class of a module.
     pub fn class_of(&self, module: &CensusModule) -> ModuleClass {
         self.classes[module.class.0 as usize]
+    }
+
+    /// The outermost modules that are trained: an optimizer has one of their parameters or states of them, or one has a gradient.
+    pub fn trained_owners(&self) -> BTreeSet<CensusIx> {
+        let shows = |tensor: &NamedTensor| match tensor.role? {
+            TensorRole::Gradient => tensor.owner,
+            TensorRole::OptimizerState => tensor.parameter_owner,
+            _ => None,
+        };
+        let said = (0..self.owners.len() as u32).map(CensusIx);
+        let said = said.filter(|&at| self.owners[at.0 as usize].is_trained == Some(true));
+        self.tensors.iter().filter_map(shows).chain(said).collect()
     }
 
     /// An owner.

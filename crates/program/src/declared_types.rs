@@ -82,13 +82,9 @@ impl DeclaredTypes {
         if census.tensors().is_empty() {
             return out;
         }
-        let categories = &run.attribution.categories;
         let lifetimes = &run.recording.lifetimes;
-        for id in run.recording.ids() {
-            if lifetimes.end(id).is_some() && categories.named_later(id).is_none() {
-                continue;
-            }
-            let tensors = BlockTensors::of(run.recording, categories, id).tensors;
+        for id in run.recording.ids().filter(|&id| lifetimes.end(id).is_none()) {
+            let tensors = BlockTensors::at_end(run.recording, id).tensors;
             let mut kinds = tensors.iter().map(|tensor| Numbers::of_dtype(census.text(tensor.dtype)));
             let Some(Some(numbers)) = kinds.next() else { continue };
             if kinds.any(|kind| kind != Some(numbers)) {
@@ -96,7 +92,7 @@ impl DeclaredTypes {
             }
             out.by_block.insert(id, numbers);
             let bytes = run.bytes(id);
-            if lifetimes.end(id).is_none() && run.category(id) == Category::Parameter {
+            if run.category(id) == Category::Parameter {
                 out.parameters.add(numbers, bytes);
             }
             let is_saved = |tensor: &NamedTensor| tensor.role == Some(TensorRole::Saved);
@@ -120,8 +116,12 @@ impl DeclaredTypes {
 
     /// The numbers in a block.
     pub(super) fn get(&self, run: &Run<'_>, id: AllocId) -> Option<Numbers> {
+        if self.by_block.is_empty() {
+            return None;
+        }
         let of_request = || self.by_request.get(&(run.recording.stack(id), run.bytes(id))).copied().flatten();
-        self.by_block.get(&id).copied().or_else(of_request)
+        let later = || self.by_block.get(&run.attribution.categories.named_later(id)?).copied();
+        self.by_block.get(&id).copied().or_else(later).or_else(of_request)
     }
 }
 

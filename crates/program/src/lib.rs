@@ -149,7 +149,7 @@ impl<'a> Workload<'a> {
     }
 
     /// The models whose weights are live at a moment, as the program said; none where it did not.
-    pub fn named_models(&self, moment: Moment) -> Vec<NamedModel> {
+    pub fn named_models(&self, moment: Moment) -> Vec<NamedModel<'_>> {
         models::find(&self.computation.run, moment)
     }
 

@@ -1,6 +1,7 @@
 //! Copies of a model's weights in float32 that an optimizer updates, where the model has them in two bytes.
 
 use super::run::Run;
+use super::share::MOST;
 use oomscope_analysis::BlockTensors;
 use oomscope_model::{AllocId, CensusIx, Moment, TensorRole};
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ pub(super) fn find(run: &Run<'_>, moment: Moment) -> Option<MasterWeights> {
             };
             let shape = census.dimensions(tensor.whole.unwrap_or(tensor.shape));
             match (role, census.text(tensor.dtype)) {
+                // A shard is what a model has, while its modules have the whole.
+                (TensorRole::OptimizerParameter, _) if tensor.whole.is_some() => return None,
                 (TensorRole::OptimizerParameter, "float32") => {
                     masters.push((id, owner));
                     *wanted.entry(shape).or_default() += 1;
@@ -52,7 +55,10 @@ pub(super) fn find(run: &Run<'_>, moment: Moment) -> Option<MasterWeights> {
         let has = |(shape, names): (&&[i64], &Vec<CensusIx>)| {
             wanted.get(shape).is_some_and(|&count| count <= names.len())
         };
+        let all = of.values().map(Vec::len).sum::<usize>();
+        // One vector may have the shape of anything.
         of.iter().filter(|&(shape, names)| has((shape, names))).count() == wanted.len()
+            && MOST.is_reached(masters.len(), all)
     };
     let mut models = halves.iter().filter(|(_, of)| has_all(of));
     let (&model, of) = models.next()?;

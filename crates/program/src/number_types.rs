@@ -1,7 +1,7 @@
 //! The types of numbers, as far as sizes show them.
 
 use super::computation::Computation;
-use super::declared_types::{DeclaredTypes, Numbers};
+use super::declared_types::{DeclaredTypes, Numbers, Widths};
 use super::dependence::Dependence;
 use super::operation_kind::OperationKind;
 use super::run::Run;
@@ -99,6 +99,13 @@ impl NumberTypes {
             others,
             declared,
         }
+    }
+
+    /// Bytes of parameters and buffers at the end of the recording in numbers of four or eight bytes, of two, and of others, as the
+    /// program said; `None` where it did not.
+    pub fn declared_parameters(&self) -> Option<[u64; 3]> {
+        let Widths { four, two, other } = self.declared.parameters;
+        (self.declared.parameters.bytes() != 0).then_some([four, two, other])
     }
 
     /// Whether most bytes of some blocks are numbers of four bytes, as the program said.

@@ -6,7 +6,7 @@ use super::scene::Scene;
 use oomscope_analysis::{At, Phase};
 use oomscope_model::{AllocId, Moment};
 use oomscope_program::share::TRACE;
-use oomscope_program::training_steps;
+use oomscope_program::{CopyKind, training_steps};
 
 /// `no-copy`, where a model is in memory twice at the last OOM or, without one, at the peak.
 pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
@@ -14,10 +14,14 @@ pub(super) fn offers<'a>(scene: &'a Scene<'_>) -> Vec<Offer<'a>> {
     let Some(copy) = moment.and_then(|moment| scene.workload().copy(moment, TRACE)) else {
         return Vec::new();
     };
-    let copy: Vec<AllocId> = copy.blocks;
+    let (copy, kind): (Vec<AllocId>, CopyKind) = (copy.blocks, copy.kind);
     let is_inferred = scene.run.are_inferred(&copy);
     let calls = calls(scene);
-    let fact = format!("the sizes of all parameters are there again, in {}", most(scene, &copy));
+    let again = match kind {
+        CopyKind::Named(_) => "a model of the same class, paths and shapes is not trained",
+        _ => "the sizes of all parameters are there again",
+    };
+    let fact = format!("{again}, in {}", most(scene, &copy));
     let precondition = Precondition::of(scene, fact, &copy);
     let (title, change) = ("do without the second copy of the model", (Part::Copy, Effort::Lines));
     let offer = Offer::new("no-copy", title, change, precondition, move |program| {

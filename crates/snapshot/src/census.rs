@@ -40,7 +40,7 @@ pub(crate) const PARAMETER_OWNER: &str = "parameter_owner";
 pub(crate) const MODULE_COLUMNS: [&str; 3] = ["owner", "path", "class"];
 
 /// The columns of classes of modules.
-pub(crate) const CLASS_COLUMNS: [&str; 3] = ["name", "file", "line"];
+pub(crate) const CLASS_COLUMNS: [&str; 4] = ["name", "file", "line", "last"];
 
 /// The columns of owners.
 pub(crate) const OWNER_COLUMNS: [&str; 3] = ["kind", "class", "number"];
@@ -169,8 +169,13 @@ fn modules(found: &CensusText) -> Option<Vec<CensusModule>> {
 fn classes(found: &CensusText) -> Option<Vec<ModuleClass>> {
     let (of, count) = columns(&found.classes, &CLASS_COLUMNS)?;
     let class = |at: usize| {
-        let line = u32::try_from(of[2][at]).ok()?;
-        Some(ModuleClass { name: index(of[0][at])?, file: index(of[1][at]), line })
+        let [line, last_line] = [2, 3].map(|column: usize| u32::try_from(of[column][at]).ok());
+        Some(ModuleClass {
+            name: index(of[0][at])?,
+            file: index(of[1][at]),
+            line: line?,
+            last_line: last_line?,
+        })
     };
     (0..count).map(class).collect()
 }

@@ -240,10 +240,13 @@ impl Builder {
             blocks.iter().filter(|block| keep(block)).map(bytes).sum::<Bytes>()
         };
         let is_allocated = |block: &Block| block.state == BlockState::Allocated;
+        // torch counts what pinned memory of the host was requested for also while it is cached.
+        let is_host = fields.int(Key::Device).ok().flatten() == Some(DeviceId::HOST.0);
+        let is_requested = if is_host { |_: &Block| true } else { Block::is_active };
         let sums = [
             (Key::AllocatedSize, sum(is_allocated, |block| block.size)),
             (Key::ActiveSize, sum(Block::is_active, |block| block.size)),
-            (Key::RequestedSize, sum(Block::is_active, |block| block.requested)),
+            (Key::RequestedSize, sum(is_requested, |block| block.requested)),
         ];
         let is_stated =
             |(key, sum): (Key, Bytes)| fields.int(key).ok().flatten().is_none_or(|stated| stated == sum);

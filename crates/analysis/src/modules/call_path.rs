@@ -1,6 +1,6 @@
 //! The path of modules that a stack shows, outermost first.
 
-use super::real::{ModuleIx, RealModules};
+use super::real::{ForwardIx, ModuleIx, RealModules};
 use crate::attribution::knowledge::{Role, frame_role, is_of_compiler};
 use crate::by_function;
 use oomscope_model::{CensusIx, Frame, FrameId, Snapshot, StackId, StrId};
@@ -20,7 +20,9 @@ pub(super) struct Step {
     pub(super) flow: Flow,
     /// Whether the line that calls it is that of checkpointing.
     pub(super) is_recomputed: bool,
-    /// Its class, where the program said which `forward` that is.
+    /// Its `forward`, where the program said where that is.
+    pub(super) forward: Option<ForwardIx>,
+    /// The class that has this `forward`, where that is only one.
     pub(super) class: Option<CensusIx>,
 }
 
@@ -28,7 +30,16 @@ impl Step {
     /// A module that metadata names.
     pub(super) fn named(text: StrId) -> Self {
         let (kind, flow) = (StepKind::Named, Flow::Any);
-        Self { kind, file: text, function: text, from: None, flow, is_recomputed: false, class: None }
+        Self {
+            kind,
+            file: text,
+            function: text,
+            from: None,
+            flow,
+            is_recomputed: false,
+            forward: None,
+            class: None,
+        }
     }
 
     /// A module of the program.
@@ -182,10 +193,11 @@ impl<'a> PathReader<'a> {
         let frame = self.snapshot.frames.get(callee);
         let Frame { file, name, .. } = frame;
         let is_forward = kind == StepKind::Call && self.known[callee.index()].0 == FrameKind::Forward;
-        let class = if is_forward { self.modules.class_of(frame) } else { None };
+        let found = if is_forward { self.modules.forward_at(frame) } else { None };
+        let (forward, class) = (found.map(|(forward, _)| forward), found.and_then(|(_, class)| class));
         let is_recomputed = from.is_some_and(|id| self.flow(id) == Flow::Recomputes);
         let from = from.map(|id| self.snapshot.frames.get(id)).map(|frame| (frame.file, frame.line));
-        Step { kind, file, function: name, from, flow: self.flow(callee), is_recomputed, class }
+        Step { kind, file, function: name, from, flow: self.flow(callee), is_recomputed, forward, class }
     }
 
     /// How a module calls others, by a frame of it.

@@ -102,6 +102,7 @@ mod tests {
             from: Some((StrId(0), line)),
             flow: Flow::Any,
             is_recomputed: false,
+            forward: None,
             class: None,
         };
         let mut tree = Tree::default();

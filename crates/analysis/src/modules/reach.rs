@@ -49,8 +49,8 @@ pub(super) fn reach(
     // How often the module so far ran, as one of the list.
     let mut runs_around = 1;
     for (depth, &node) in path.iter().enumerate() {
-        let Some(class) = tree.nodes[node.index()].step.class else { break };
-        let candidates = modules.candidates(at.map(|at| at.module), class);
+        let Some(forward) = tree.nodes[node.index()].step.forward else { break };
+        let candidates = modules.candidates(at.map(|at| at.module), forward);
         let next = match (candidates.modules.as_slice(), turns) {
             ([], _) => None,
             ([one], _) => Some((*one, candidates.is_inferred)),

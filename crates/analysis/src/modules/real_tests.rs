@@ -47,6 +47,8 @@ fn census(nets: usize, blocks: usize, tensors: &[(u64, TensorRole, &str)]) -> Ce
         name: text(name),
         file: (line != 0).then(|| text(file)),
         line,
+        // Each is twelve lines long.
+        last_line: line + 12,
     });
     let mut owners: Vec<CensusOwner> = (0..nets as u32)
         .map(|number| CensusOwner {
@@ -223,4 +225,27 @@ fn of_two_models_alike_none_is_taken() {
     pass(&mut recording, 0, 1);
     let found = lines(recording, census(2, 1, &[]));
     assert!(found.iter().all(|line| !line.contains("blocks")), "{found:#?}");
+}
+
+#[test]
+fn classes_that_share_a_forward_and_lines_beyond_it_are_not_told() {
+    let mut recording = Recording::default();
+    // Another class, whose `forward` is in the same file, after that of the net.
+    let loss = stack(&mut recording, &[NET, "/home/me/model.py:150 forward"]);
+    recording.alloc(0, 64, loss, None);
+    let found = lines(recording, census(1, 1, &[]));
+    assert_eq!(found, ["Net - 0 0 64", "  model.py forward - 0 0 64"]);
+}
+
+#[test]
+fn modules_of_an_owner_that_is_not_whole_are_left_out() {
+    let owner =
+        |holder| CensusOwner { is_optimizer: false, class: CensusIx(0), number: 0, holder, is_trained: None };
+    for (holder, count) in [(None, 1), (Some(CensusIx(999)), 0)] {
+        let texts = vec!["Net".to_owned(), String::new()];
+        let class = ModuleClass { name: CensusIx(0), file: None, line: 0, last_line: 0 };
+        let module = CensusModule { owner: CensusIx(0), path: CensusIx(1), class: CensusIx(0) };
+        let census = Census::new(Vec::new(), texts, Vec::new(), vec![owner(holder)], Vec::new());
+        assert_eq!(census.with_modules(vec![module], vec![class]).modules().len(), count);
+    }
 }

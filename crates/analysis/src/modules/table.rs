@@ -11,8 +11,9 @@ use super::real::{ModuleIx, RealModules};
 use super::tree::{Merged, NodeIx, from_of, name_of};
 use crate::{Attribution, BlockTensors, Categories, Category, named_module};
 use foldhash::HashMap;
-use oomscope_model::{AllocId, Bytes, Census, Moment, NamedTensor, Recording, TensorRole};
+use oomscope_model::{AllocId, Bytes, Census, Moment, NamedTensor, Recording, StrId, TensorRole};
 use oomscope_units as units;
+use std::cell::RefCell;
 
 /// Bytes in the order of [`MODULE_COLUMNS`].
 pub type ModuleBytes = [Bytes; MODULE_COLUMNS.len()];
@@ -87,8 +88,15 @@ pub(crate) fn placed_modules(
     let calls = follow_passes(recording, &attribution.phases.calls, &mut places, &modules, &live);
     let named = NamedModules::of(recording);
     let categories = &attribution.categories;
-    let mut builder =
-        Builder { recording, categories, places, modules: &modules, named, origins: HashMap::default() };
+    let mut builder = Builder {
+        recording,
+        categories,
+        places,
+        modules: &modules,
+        named,
+        origins: HashMap::default(),
+        of_texts: RefCell::default(),
+    };
     let placed = builder.place(&live, &calls);
     let (table, rows) = builder.finish(moment, &placed, &calls);
     let row = |(live, &(place, _)): (&Live, &(usize, bool))| Some((live.id, rows[place]?));
@@ -115,6 +123,8 @@ struct Builder<'a> {
     named: NamedModules,
     /// Of modules that are shown below one of the program's, those that stacks show.
     origins: HashMap<NodeIx, NodeIx>,
+    /// What texts of metadata name, each asked for once.
+    of_texts: RefCell<HashMap<StrId, Option<(ModuleIx, bool)>>>,
 }
 
 /// The module of an allocation, and whether that is inferred.
@@ -195,8 +205,10 @@ impl Builder<'_> {
         let found = block.tensors.iter().find_map(of_tensor).map(|module| (module, block.is_inferred));
         let by_metadata = || {
             let text = *self.named.path(self.recording, live.id)?.last()?;
-            let name = self.recording.snapshot().strings.name(text);
-            self.modules.of_path(named_module(&name)?)
+            *self.of_texts.borrow_mut().entry(text).or_insert_with(|| {
+                let name = self.recording.snapshot().strings.name(text);
+                self.modules.of_path(named_module(&name)?)
+            })
         };
         found.or_else(by_metadata)
     }

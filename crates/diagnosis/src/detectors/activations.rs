@@ -66,16 +66,25 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         finding.confirm("Checkpoint the largest block alone and compare the peaks.");
     }
     let types = case.workload.number_types();
+    let is_declared = types.declared_parameters().is_some();
     if case.workload.computation.has_weight_copies() {
         finding.explain("Copies of parameters with half of their bytes are made: autocast is on already.");
     } else if types.are_half {
-        finding.explain("As far as sizes show, their numbers have two bytes already.");
+        finding.explain(if is_declared {
+            "As the program says, numbers have two bytes already."
+        } else {
+            "As far as sizes show, their numbers have two bytes already."
+        });
     } else if types.are_wide {
         finding.advise("Sizes show numbers of four bytes and no copies of parameters, so autocast is off: bfloat16 autocast makes most activations half as large.");
     } else {
         finding.advise("If they are float32, bfloat16 autocast makes most of them half as large.");
     }
-    finding.limit("A recording has no dtypes and no shapes, and does not tell which activations the backward pass needs.");
+    finding.limit(if is_declared {
+        "The recording does not tell of most activations whether the backward pass needs them."
+    } else {
+        "A recording has no dtypes and no shapes, and does not tell which activations the backward pass needs."
+    });
     let attention = attention(case, &live);
     std::iter::once(finding).chain(attention.map(|scores| written_out(case, &scores, bytes))).collect()
 }

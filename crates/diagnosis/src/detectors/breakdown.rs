@@ -33,13 +33,38 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     vec![finding]
 }
 
+/// How many numbers the parameters are, or of which types the program says that they are.
+fn numbers(case: &Case<'_>, parameters: Bytes, total: Bytes) -> Sentence {
+    let held = figure::bytes(parameters).of(total);
+    let Some(declared) = case.workload.number_types().declared_parameters() else {
+        return say!(
+            "{} of parameters and buffers are {} numbers of 32 bits, or {} of 16 bits; the recording does not tell which.",
+            held,
+            figure::count(parameters / 4),
+            figure::count(parameters / 2)
+        );
+    };
+    let [wide, half, other] = declared.map(|bytes| figure::bytes(Bytes::of_size(bytes)));
+    let kinds = [
+        (declared[0], say!("{} of 32 or 64 bits", wide)),
+        (declared[1], say!("{} of 16 bits", half)),
+        (declared[2], say!("{} of others", other)),
+    ];
+    let kinds = kinds.into_iter().filter(|(bytes, _)| *bytes != 0).map(|(_, kind)| kind);
+    say!(
+        "{} are parameters and buffers; as the program says, those at the end of the recording are numbers: {}.",
+        held,
+        Sentence::joined(kinds, ", ")
+    )
+}
+
 /// Compare gradients and optimizer state, which are multiples of the parameters, with these.
 fn against_parameters(case: &Case<'_>, finding: &mut Finding, total: Bytes) {
     let parameters = case.bytes_of(Category::Parameter);
     if parameters <= 0 {
         return;
     }
-    finding.explain(say!("{} of parameters and buffers are {} numbers of 32 bits, or {} of 16 bits; the recording does not tell which.", figure::bytes(parameters).of(total), figure::count(parameters / 4), figure::count(parameters / 2)));
+    finding.explain(numbers(case, parameters, total));
     let states = case.bytes_of(Category::OptimizerState);
     let times = states.as_f64() / parameters.as_f64();
     if MOST_STATE_TIMES < times && 0 < case.inferred_bytes_of(Category::OptimizerState) {

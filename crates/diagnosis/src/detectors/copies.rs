@@ -58,7 +58,7 @@ fn described(case: &Case<'_>, copy: &[&Allocation], made: CopyKind) -> Finding {
 
 fn explain(finding: &mut Finding, case: &Case<'_>, made: CopyKind, line: Option<Sentence>) {
     finding.explain(match made {
-        CopyKind::Named(owner) => say!("{} has parameters of the same paths as a model that is trained, and no optimizer has one of them: an average, a target, a reference or the best model so far.", model_name(&case.recording.snapshot().census, owner)),
+        CopyKind::Named(owner) => say!("{} has the class, paths and shapes of a model that is trained, and no optimizer of torch has one of its parameters: an average, a target, a reference or the best model so far.", model_name(&case.recording.snapshot().census, owner)),
         CopyKind::ModuleCopied => say!("copy.deepcopy made it{}: an average, a target, a reference or the best model so far.", line),
         CopyKind::Built => say!("It was built like the first{}, and only one of the two gets gradients: a reference, a target or a teacher.", line),
         CopyKind::Loaded => say!("It was loaded from a file onto the device{}, and the tensors that were loaded are still referenced.", line),

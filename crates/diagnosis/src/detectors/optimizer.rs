@@ -59,7 +59,9 @@ fn state(assessment: &Assessment<'_>) -> Option<Finding> {
     finding.advise_code("Keep it in 8 bits:", "bitsandbytes.optim.AdamW8bit(model.parameters())");
     finding.advise("Or shard it over ranks (FSDP, ZeroRedundancyOptimizer: 1/ranks of it each), factor it (Adafactor), or use an optimizer with less state (SGD, Lion).");
     finding.weighs(saved);
-    finding.limit("The state's dtype is not recorded; if it has 16 bits already, 8 bits save half.");
+    if case.workload.number_types().declared_parameters().is_none() {
+        finding.limit("The state's dtype is not recorded; if it has 16 bits already, 8 bits save half.");
+    }
     Some(finding)
 }
 

@@ -47,9 +47,9 @@ pub(super) fn census_text(census: &Census, rewrite: &dyn Rewrite) -> String {
         .places
         .iter()
         .map(|&at| {
-            let ModuleClass { name, file, line } = census.classes()[at.0 as usize];
+            let ModuleClass { name, file, line, last_line } = census.classes()[at.0 as usize];
             let name = texts.number(TextKind::Function, Some(name));
-            vec![name, texts.number(TextKind::File, file), i64::from(line)]
+            vec![name, texts.number(TextKind::File, file), i64::from(line), i64::from(last_line)]
         })
         .collect();
     let owners: Vec<Vec<i64>> = owners

@@ -143,8 +143,8 @@ fn census() -> Census {
         class: CensusIx(class),
     });
     let classes = vec![
-        ModuleClass { name: CensusIx(2), file: Some(CensusIx(7)), line: 12 },
-        ModuleClass { name: CensusIx(8), file: None, line: 0 },
+        ModuleClass { name: CensusIx(2), file: Some(CensusIx(7)), line: 12, last_line: 20 },
+        ModuleClass { name: CensusIx(8), file: None, line: 0, last_line: 0 },
     ];
     let texts = texts.map(str::to_owned).to_vec();
     Census::new(vec![shard, held], texts, vec![vec![2, 8], vec![4, 8]], owners, vec![holder])
@@ -183,11 +183,11 @@ fn every_key_is_read_again() {
     assert_eq!((read.census.tensors().len(), read.census.began_us()), (2, Some(7)));
     let modules = |census: &Census| {
         let module = |module: &CensusModule| {
-            let ModuleClass { name, file, line } = census.class_of(module);
+            let ModuleClass { name, file, line, last_line } = census.class_of(module);
             let text = |at| census.text(at).to_owned();
             let owner = census.owner(module.owner);
             let said = (owner.is_optimizer, owner.is_trained);
-            (said, text(module.path), text(name), file.map(text), line)
+            (said, text(module.path), text(name), file.map(text), [line, last_line])
         };
         census.modules().iter().map(module).collect::<Vec<_>>()
     };
