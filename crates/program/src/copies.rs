@@ -42,6 +42,8 @@ pub struct ModelCopy {
     pub blocks: Vec<AllocId>,
     /// How it was made.
     pub kind: CopyKind,
+    /// Its class, where the program said it.
+    pub class: Option<String>,
 }
 
 /// Weights that one line led to.
@@ -114,7 +116,8 @@ fn named(run: &Run<'_>, moment: Moment, least: Share) -> Option<ModelCopy> {
     if !least.is_reached(largest.bytes, live_bytes) {
         return None;
     }
-    Some(ModelCopy { blocks: largest.blocks.clone(), kind: CopyKind::Named(largest.owner) })
+    let (blocks, kind) = (largest.blocks.clone(), CopyKind::Named(largest.owner));
+    Some(ModelCopy { blocks, kind, class: Some(largest.class.to_owned()) })
 }
 
 impl Search<'_> {
@@ -125,7 +128,7 @@ impl Search<'_> {
             pairs.filter_map(|(at, with)| Some((at, self.kind(&sets[at], &sets[with])?))).collect();
         // How a set was made says more than which of two gets gradients.
         let (at, kind) = *found.iter().find(|(_, kind)| *kind != CopyKind::Built).or(found.first())?;
-        Some(ModelCopy { blocks: sets.swap_remove(at).blocks, kind })
+        Some(ModelCopy { blocks: sets.swap_remove(at).blocks, kind, class: None })
     }
 
     /// How a set of weights was made, if it has the sizes of another, and that or its use shows that it is a copy.

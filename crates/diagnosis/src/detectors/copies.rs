@@ -7,9 +7,8 @@ use crate::figure;
 use crate::finding::Finding;
 use crate::findings::FindingId;
 use crate::sentence::{Sentence, name, say};
-use oomscope_model::Allocation;
-use oomscope_program::CopyKind;
 use oomscope_program::share::WORTH;
+use oomscope_program::{CopyKind, ModelCopy};
 
 pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
     let case = assessment.case;
@@ -18,19 +17,18 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let copy = case.workload.copy(case.moment, WORTH);
-    copy.map(|copy| described(case, &case.among_live(&copy.blocks), copy.kind)).into_iter().collect()
+    copy.map(|copy| described(case, &copy)).into_iter().collect()
 }
 
-fn described(case: &Case<'_>, copy: &[&Allocation], made: CopyKind) -> Finding {
-    let bytes = sum(copy);
+fn described(case: &Case<'_>, found: &ModelCopy) -> Finding {
+    let (copy, made) = (case.among_live(&found.blocks), found.kind);
+    let bytes = sum(&copy);
     let held = figure::bytes(bytes).of(case.live_bytes());
     let is_model = matches!(made, CopyKind::ModuleCopied | CopyKind::Built | CopyKind::Named(_));
     let id = if is_model { FindingId::SecondModel } else { FindingId::SameParametersTwice };
-    let census = &case.recording.snapshot().census;
     let title = match made {
-        CopyKind::Named(owner) => {
-            let class = census.text(census.owner(owner).class);
-            say!("A second {} takes {}", name(class.to_owned()), held)
+        CopyKind::Named(_) => {
+            say!("A second {} takes {}", name(found.class.clone().unwrap_or_default()), held)
         }
         CopyKind::ModuleCopied | CopyKind::Built => {
             say!("A second model with weights of the same sizes takes {}", held)
@@ -43,7 +41,7 @@ fn described(case: &Case<'_>, copy: &[&Allocation], made: CopyKind) -> Finding {
     let mut finding = Finding::new(id, case.severity_of(bytes), title);
     finding.evidence.part("copy_bytes", "weights of the copy", bytes, case.live_bytes());
     finding.evidence.count("copy_allocations", "blocks of the copy", copy.len());
-    places(&mut finding, case, copy);
+    places(&mut finding, case, &copy);
     let line = finding.evidence.sites.first().map(|site| say!(" ({})", name(site.label())));
     explain(&mut finding, case, made, line);
     advise(&mut finding, case, made);
