@@ -95,6 +95,8 @@ pub(super) fn name_holder(verdict: &mut Finding, assessment: &Assessment<'_>) {
         figure::counted(held.blocks, "block")
     );
     match verdict.why.take() {
+        // It may be about this variable already.
+        Some(why) if why.text().contains(&held.holder.to_string()) => verdict.because(why),
         Some(why) => verdict.because(say!("{} {}", why, said)),
         None => verdict.because(said),
     }
