@@ -160,7 +160,10 @@ impl<'a> PathReader<'a> {
                     steps.push(self.step(StepKind::Call, id, from));
                     (from, is_called) = (Some(id), false);
                 }
-                FrameKind::Forward | FrameKind::Callee | FrameKind::Init => from = Some(id),
+                FrameKind::Forward | FrameKind::Callee | FrameKind::Init => {
+                    self.unwrap(steps.last_mut(), id);
+                    from = Some(id);
+                }
                 FrameKind::Compiled => {}
                 // A wrapper, or a library's way to a module, stands in for nothing.
                 _ if is_called => {}
@@ -168,6 +171,17 @@ impl<'a> PathReader<'a> {
             }
         }
         steps
+    }
+
+    /// Takes a `forward` that the program has for that of the module around it, where that is none: a library may have put its own in
+    /// its place, as accelerate does.
+    fn unwrap(&self, around: Option<&mut Step>, id: FrameId) {
+        if let Some(around) = around.filter(|step| step.forward.is_none()) {
+            let inner = self.step(StepKind::Call, id, None);
+            if inner.forward.is_some() {
+                *around = Step { from: around.from, is_recomputed: around.is_recomputed, ..inner };
+            }
+        }
     }
 
     /// The constructors that a parameter is made in; none if it was moved, copied or loaded within the last of them.

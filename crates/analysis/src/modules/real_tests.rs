@@ -249,3 +249,14 @@ fn modules_of_an_owner_that_is_not_whole_are_left_out() {
         assert_eq!(census.with_modules(vec![module], vec![class]).modules().len(), count);
     }
 }
+
+#[test]
+fn a_forward_that_a_library_put_in_place_of_a_models_own_is_not_a_module() {
+    let mut recording = Recording::default();
+    let wrapper = "/env/lib/python3.11/site-packages/accelerate/utils/operations.py:823 forward";
+    let own = "/home/me/model.py:88 forward";
+    let stack = recording.stack(&[own, CALL, NET, wrapper, CALL, MAIN]);
+    recording.alloc(0, 64, stack, None);
+    let found = lines(recording, census(1, 1, &[]));
+    assert_eq!(found[..2], ["Net - 0 0 64", "  blocks ModuleList 0 0 64"]);
+}
