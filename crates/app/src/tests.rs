@@ -156,7 +156,8 @@ pub(super) fn wait(
     harness: &mut Harness<'static, App>,
     mut holds: impl FnMut(&mut Harness<'static, App>) -> bool,
 ) -> bool {
-    let patience = Instant::now() + Duration::from_secs(20);
+    // Fixes are tried on all cores, which other tests may have at the time.
+    let patience = Instant::now() + Duration::from_secs(90);
     while Instant::now() < patience {
         harness.step();
         if holds(harness) {

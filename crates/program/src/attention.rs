@@ -187,6 +187,7 @@ pub fn is_attention_fused(run: &Run<'_>) -> bool {
 mod tests {
     use crate::{Run, Workload};
     use oomscope_analysis::{Attribution, UserRules};
+    use oomscope_fixtures::census::Names;
     use oomscope_fixtures::programs::{BACKWARD, DATA, LOAD, Program, ZERO_GRAD};
 
     const MIB: i64 = 1 << 20;
@@ -268,6 +269,41 @@ mod tests {
         let scores: Vec<usize> =
             Workload::of(run).attention().iter().map(|attention| attention.scores.len()).collect();
         assert_eq!(scores, [2, 2, 1]);
+    }
+
+    /// The scores that are found where softmax, or another operation, has saved a tensor of a shape for the backward, in the last
+    /// of two calls; sizes alone show none.
+    fn saved_by(operation: &str, shape: &[i64]) -> usize {
+        let (mut program, mut names) = (Program::default(), Names::default());
+        program.alloc(3 * MIB, LOAD);
+        for step in 0..2 {
+            let input = program.alloc(4 * MIB, DATA);
+            let values = program.alloc(12 * MIB, VALUES);
+            let scores = program.alloc(32 * MIB, SOFTMAX);
+            match step {
+                0 => {
+                    for value in [scores, values] {
+                        program.free(value, BACKWARD);
+                    }
+                    program.free(input, DATA);
+                }
+                _ => names.saved(scores, operation, shape),
+            }
+        }
+        program.name(names.finish());
+        let recording = program.finish();
+        let attribution = Attribution::of(&recording, &UserRules::default());
+        let run = Run { recording: &recording, attribution: &attribution };
+        Workload::of(run).attention().iter().map(|attention| attention.scores.len()).sum()
+    }
+
+    #[test]
+    fn what_softmax_has_saved_of_as_many_places_as_it_looks_at_are_scores() {
+        assert_eq!(saved_by("SoftmaxBackward0", &[8, 1024, 1024]), 2);
+        // Experts, classes, and products of other kinds.
+        assert_eq!(saved_by("SoftmaxBackward0", &[8, 1024, 16]), 0);
+        assert_eq!(saved_by("LogSoftmaxBackward0", &[1024, 1024]), 0);
+        assert_eq!(saved_by("MulBackward0", &[8, 1024, 1024]), 0);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use serde::Serialize;
 /// As many tensors of a block are told in words: views of one storage may be many.
 const MAX_TOLD: usize = 8;
 
-/// The same in JSON: a bucket of DDP has hundreds of gradients.
-const MAX_RECORDS: usize = 1000;
+/// The same in JSON: a bucket of DDP has dozens of gradients.
+const MAX_RECORDS: usize = 100;
 
 /// A tensor that the program named.
 #[derive(Debug, Serialize)]
