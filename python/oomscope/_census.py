@@ -69,7 +69,12 @@ def _take(
     """Adds what has a name. Returns the parameters that have only a place in an optimizer, and the other tensors."""
     kinds = _Kinds(torch)
     tensors, modules, optimizers = kinds.sorted(gc.get_objects(), end_s)
-    names = Names(kinds.is_tensor, lambda tensor: _memory(torch, tensor) is not None)
+    plain = (torch.Tensor, getattr(torch.nn, "Parameter", torch.Tensor))
+    names = Names(
+        kinds.is_tensor,
+        lambda tensor: _memory(torch, tensor),
+        lambda tensor: type(tensor) in plain and not tensor.is_cuda,
+    )
     for _ in _until(names.of_modules(modules), end_s):
         pass
     for _ in _until(names.of_optimizers(optimizers), end_s):
@@ -77,12 +82,12 @@ def _take(
     # Named ones first: where time is short, they say most.
     seen = set()
     placed = []
-    for tensor, role in _until(names.found(), end_s):
+    for tensor, role, memory in _until(names.found(), end_s):
         seen.add(id(tensor))
         if role.kind == "optimizer_parameter":
             placed.append((tensor, role))
-        else:
-            _add(torch, columns, tensor, role)
+        elif memory is not None:
+            _add_at(columns, tensor, role, memory)
     loose = []
     for tensor in _until(tensors, end_s):
         if id(tensor) not in seen:
@@ -182,9 +187,15 @@ def _add(torch: Any, columns: Columns, tensor: Any, role: Role | None, holder: H
     devices."""
     memory = _memory(torch, tensor)
     if memory is not None:
-        # A tensor that belongs to the program answers as it likes.
-        with contextlib.suppress(Exception):
-            columns.add(tensor, role, *memory, holder)
+        _add_at(columns, tensor, role, memory, holder)
+
+
+def _add_at(
+    columns: Columns, tensor: Any, role: Role | None, memory: tuple[int, int], holder: Holder | None = None
+) -> None:
+    # A tensor that belongs to the program answers as it likes.
+    with contextlib.suppress(Exception):
+        columns.add(tensor, role, *memory, holder)
 
 
 def _add_other(torch: Any, columns: Columns, tensor: Any, role: Role | None, holder: Holder | None) -> None:
@@ -196,12 +207,15 @@ def _add_other(torch: Any, columns: Columns, tensor: Any, role: Role | None, hol
 
 def _memory(torch: Any, tensor: Any) -> tuple[int, int] | None:
     """Where the storage of a tensor begins on a device, and its bytes."""
-    with contextlib.suppress(Exception):
-        if tensor.is_cuda:
-            size = tensor.untyped_storage().nbytes()
-            address = _address(torch, tensor)
-            return (address, size) if address and size else None
-    return None
+    # A tensor that belongs to the program answers as it likes; this is asked too often for a context.
+    try:
+        if not tensor.is_cuda:
+            return None
+        size = tensor.untyped_storage().nbytes()
+        address = _address(torch, tensor)
+    except Exception:  # noqa: BLE001
+        return None
+    return (address, size) if address and size else None
 
 
 def _address(torch: Any, tensor: Any) -> int:

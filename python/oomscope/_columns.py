@@ -60,15 +60,22 @@ class Columns:
         self._places: list[Place] = []
         self._trained: set[Owner] | None = None
         self._rows: list[tuple[int, ...]] = []
+        self._dtypes: dict[Any, int] = {}
+        self._kinds: dict[Hashable, tuple[int, int, int, int]] = {}
 
     def add(
         self, tensor: Any, role: Role | None, address: int, size: int, holder: Holder | None = None
     ) -> None:
         """Adds a tensor whose storage begins at an address and has a size."""
-        text, name, role = self._texts.number, self._name, role or Role("")
-        shape = tuple(int(size) for size in tensor.shape)
-        stride = None if tensor.is_contiguous() else tuple(int(step) for step in tensor.stride())
-        grad_fn = tensor.grad_fn
+        shape = tuple(map(int, tensor.shape))
+        stride = None if tensor.is_contiguous() else tuple(map(int, tensor.stride()))
+        grad_fn, dtype = tensor.grad_fn, tensor.dtype
+        if dtype not in self._dtypes:
+            self._dtypes[dtype] = self._texts.number(str(dtype).removeprefix("torch."))
+        kind = None if role is None else (role.kind, role.owner, role.key, role.of)
+        if kind not in self._kinds:
+            self._kinds[kind] = self._numbers_of(role or Role(""))
+        of_kind = self._kinds[kind]
         self.addresses.add(address)
         self._rows.append(
             (
@@ -76,20 +83,25 @@ class Columns:
                 address,
                 size,
                 int(tensor.storage_offset()),
-                text(str(tensor.dtype).removeprefix("torch.")),
+                self._dtypes[dtype],
                 self._shapes.number(shape),
                 self._shapes.number(stride),
                 int(tensor.requires_grad),
-                text(None if grad_fn is None else type(grad_fn).__name__),
-                text(role.kind or None),
-                name(role.name),
-                self._owners.number(role.owner),
-                text(role.key),
-                self._shapes.number(role.whole),
+                NOTHING if grad_fn is None else self._texts.number(type(grad_fn).__name__),
+                of_kind[0],
+                NOTHING if role is None else self._name(role.name),
+                of_kind[1],
+                of_kind[2],
+                NOTHING if role is None else self._shapes.number(role.whole),
                 self._holders.number(holder),
-                self._owners.number(role.of),
+                of_kind[3],
             )
         )
+
+    def _numbers_of(self, role: Role) -> tuple[int, int, int, int]:
+        """What all tensors have in common that are the same to the same owner."""
+        text, owner = self._texts.number, self._owners.number
+        return text(role.kind or None), owner(role.owner), text(role.key), owner(role.of)
 
     def add_holder(self, owner: Owner, holder: Holder | None) -> None:
         """Says who holds a module or an optimizer."""

@@ -9,9 +9,9 @@ import contextlib
 import dis
 import sys
 import types
+import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 # Entries of one state of an optimizer that are looked at.
 MAX_ENTRIES = 100
@@ -19,12 +19,17 @@ MAX_ENTRIES = 100
 # Modules whose places are written: those of the largest models are a tenth.
 MAX_PLACES = 100_000
 
+# Classes whose slots are remembered.
+MAX_CLASSES = 1000
+
+# Weakly, as they are the program's.
+_MEMBERS: weakref.WeakKeyDictionary[type, list[types.MemberDescriptorType]] = weakref.WeakKeyDictionary()
+
 # Decorators around a `forward` that are looked through.
 MAX_WRAPPERS = 16
 
 
-@dataclass(frozen=True)
-class Owner:
+class Owner(NamedTuple):
     """Who holds a tensor: an outermost module or an optimizer."""
 
     kind: str
@@ -32,8 +37,7 @@ class Owner:
     number: int
 
 
-@dataclass(frozen=True)
-class Role:
+class Role(NamedTuple):
     """What a tensor is to its owner."""
 
     kind: str
@@ -47,8 +51,7 @@ class Role:
     of: Owner | None = None
 
 
-@dataclass(frozen=True)
-class Class:
+class Class(NamedTuple):
     """A class of modules, and the first and last line of its `forward`; 0 where it has none."""
 
     name: str
@@ -57,8 +60,7 @@ class Class:
     last: int
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A module within an outermost one, by its path."""
 
     owner: Owner
@@ -69,18 +71,25 @@ class Place:
 class Names:
     """Roles of tensors. It holds what it names, so that no other object takes the same place meanwhile."""
 
-    def __init__(self, is_tensor: Callable[[object], bool], has_memory: Callable[[Any], bool]) -> None:
+    def __init__(
+        self,
+        is_tensor: Callable[[object], bool],
+        memory_of: Callable[[Any], tuple[int, int] | None],
+        is_simple: Callable[[Any], bool] = lambda tensor: False,
+    ) -> None:
+        """`is_simple` says of a tensor without memory on a device that no other holds it: counters of optimizers are many."""
         self._is_tensor = is_tensor
-        self._has_memory = has_memory
-        self._roles: dict[int, tuple[Any, Role]] = {}
+        self._memory_of = memory_of
+        self._is_simple = is_simple
+        self._roles: dict[int, tuple[Any, Role, tuple[int, int] | None]] = {}
         self.owners: list[tuple[Owner, Any]] = []
         self.places: list[Place] = []
         # Outermost modules with a parameter that an optimizer has.
         self.trained: set[Owner] = set()
         self._classes: dict[type, Class] = {}
 
-    def found(self) -> list[tuple[Any, Role]]:
-        """All tensors with a role."""
+    def found(self) -> list[tuple[Any, Role, tuple[int, int] | None]]:
+        """All tensors with a role, and the memory of each."""
         return list(self._roles.values())
 
     def of_modules(self, modules: list[Any]) -> Iterator[None]:
@@ -147,14 +156,15 @@ class Names:
     def _name(self, tensor: Any, role: Role) -> None:
         if id(tensor) in self._roles:
             return
-        self._roles[id(tensor)] = (tensor, role)
-        if self._has_memory(tensor):
+        memory = self._memory_of(tensor)
+        self._roles[id(tensor)] = (tensor, role, memory)
+        if memory is not None or self._is_simple(tensor):
             return
         # A wrapper, as a DTensor, has its memory in tensors of its own, and so has a sparse one.
         for inner in (*_attributes(tensor).values(), *_slots(tensor), *_sparse_parts(tensor)):
             if self._is_tensor(inner) and id(inner) not in self._roles:
                 whole = _shape(tensor)
-                self._roles[id(inner)] = (inner, replace(role, whole=whole))
+                self._roles[id(inner)] = (inner, role._replace(whole=whole), self._memory_of(inner))
 
     def _class(self, kind: type) -> Class:
         found = self._classes.get(kind)
@@ -237,11 +247,21 @@ def _sparse_parts(tensor: Any) -> Iterator[Any]:
 
 def _slots(thing: Any) -> Iterator[Any]:
     """What an object has in slots."""
-    for base in type.__getattribute__(type(thing), "__mro__"):
-        for member in list(vars(base).values()):
-            if isinstance(member, types.MemberDescriptorType):
-                with contextlib.suppress(AttributeError):
-                    yield member.__get__(thing)
+    for member in _members(type(thing)):
+        with contextlib.suppress(AttributeError):
+            yield member.__get__(thing)
+
+
+def _members(kind: type) -> list[types.MemberDescriptorType]:
+    """The slots of a class: those of tensors have hundreds of attributes to look through."""
+    if kind not in _MEMBERS:
+        bases = type.__getattribute__(kind, "__mro__")
+        members = (member for base in bases for member in list(vars(base).values()))
+        found = [member for member in members if isinstance(member, types.MemberDescriptorType)]
+        if len(_MEMBERS) == MAX_CLASSES:
+            return found
+        _MEMBERS[kind] = found
+    return _MEMBERS[kind]
 
 
 def _entries(module: Any, name: str) -> dict[Any, Any]:
