@@ -124,7 +124,7 @@ findings! {
     QuadraticLength "quadratic-length" AsWritten &["sdpa"], AVOIDABLE
         "blocks that grow with the square of the inputs, as two lengths in the file show";
 
-    UntrainedModels "untrained-models" Open &[], OTHERS "frozen models beside the one that is trained, as the program said: a teacher, an encoder";
+    FrozenModels "frozen-models" Open &[], OTHERS "frozen models beside the one that is trained, as the program said: a teacher, an encoder";
     MasterWeights "master-weights" Open &[], OTHERS "copies of weights in float32 that an optimizer updates, beside a model of half precision";
     Activations "activations" Open LESS_ACTIVATIONS, OTHERS "what the forward pass keeps for the backward pass";
     GradientsKept "gradients-kept" Open FREED_GRADIENTS, OTHERS

@@ -182,6 +182,34 @@ pub struct Census {
     missing: Missing,
 }
 
+/// What places in a census may lead to.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    texts: &'a [String],
+    holders: &'a [TensorHolder],
+    owners: &'a [CensusOwner],
+}
+
+impl<'a> Known<'a> {
+    fn is_text(self, at: CensusIx) -> bool {
+        (at.0 as usize) < self.texts.len()
+    }
+
+    /// A holder whose own places are all there.
+    fn holder(self, at: CensusIx) -> Option<&'a TensorHolder> {
+        let holder = self.holders.get(at.0 as usize)?;
+        let texts = [holder.variable, holder.example, holder.function, holder.file];
+        texts.into_iter().chain(holder.collection).all(|at| self.is_text(at)).then_some(holder)
+    }
+
+    /// An owner whose own places are all there.
+    fn owner(self, at: CensusIx) -> Option<&'a CensusOwner> {
+        let owner = self.owners.get(at.0 as usize)?;
+        (self.is_text(owner.class) && owner.holder.is_none_or(|at| self.holder(at).is_some()))
+            .then_some(owner)
+    }
+}
+
 /// What a census had no time for.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
@@ -200,19 +228,12 @@ impl Census {
         owners: Vec<CensusOwner>,
         holders: Vec<TensorHolder>,
     ) -> Self {
-        let is_text = |at: &CensusIx| (at.0 as usize) < texts.len();
+        let known = Known { texts: &texts, holders: &holders, owners: &owners };
+        let is_text = |at: &CensusIx| known.is_text(*at);
         let is_shape =
             |at: &CensusIx| shapes.get(at.0 as usize).is_some_and(|shape| shape.len() <= MAX_DIMENSIONS);
-        let is_holder = |at: &CensusIx| {
-            let texts_of = |of: &TensorHolder| [of.variable, of.example, of.function, of.file];
-            holders
-                .get(at.0 as usize)
-                .is_some_and(|holder| texts_of(holder).iter().chain(&holder.collection).all(is_text))
-        };
-        let is_owner = |at: &CensusIx| {
-            let owner = owners.get(at.0 as usize);
-            owner.is_some_and(|owner| is_text(&owner.class) && owner.holder.iter().all(is_holder))
-        };
+        let is_holder = |at: &CensusIx| known.holder(*at).is_some();
+        let is_owner = |at: &CensusIx| known.owner(*at).is_some();
         tensors.retain(|tensor| {
             is_text(&tensor.dtype)
                 && [tensor.grad_fn, tensor.name, tensor.key].iter().flatten().all(is_text)
@@ -236,23 +257,13 @@ impl Census {
     /// of them where a class is not whole.
     #[must_use]
     pub fn with_modules(self, mut modules: Vec<CensusModule>, classes: Vec<ModuleClass>) -> Self {
-        let is_text = |at: &CensusIx| (at.0 as usize) < self.texts.len();
+        let known = Known { texts: &self.texts, holders: &self.holders, owners: &self.owners };
+        let is_text = |at: &CensusIx| known.is_text(*at);
         if !classes.iter().all(|class| is_text(&class.name) && class.file.iter().all(is_text)) {
             return self;
         }
         let is_class = |at: CensusIx| (at.0 as usize) < classes.len();
-        let is_holder = |at: &CensusIx| {
-            let texts_of = |of: &TensorHolder| [of.variable, of.example, of.function, of.file];
-            self.holders
-                .get(at.0 as usize)
-                .is_some_and(|holder| texts_of(holder).iter().chain(&holder.collection).all(is_text))
-        };
-        let is_owner = |at: CensusIx| {
-            let owner = self.owners.get(at.0 as usize);
-            owner.is_some_and(|owner| {
-                !owner.is_optimizer && is_text(&owner.class) && owner.holder.iter().all(is_holder)
-            })
-        };
+        let is_owner = |at: CensusIx| known.owner(at).is_some_and(|owner| !owner.is_optimizer);
         modules.retain(|module| is_owner(module.owner) && is_text(&module.path) && is_class(module.class));
         Self { modules, classes, ..self }
     }

@@ -8,6 +8,7 @@ mod contributors;
 mod copies;
 mod device_account;
 mod evaluation;
+mod frozen_models;
 mod gap;
 mod gradients;
 mod graphs;
@@ -27,7 +28,6 @@ mod retained;
 mod rounding;
 mod segment_waste;
 
-mod untrained_models;
 mod waiting;
 
 use super::assessment::Assessment;
@@ -48,7 +48,7 @@ pub(super) const DETECTORS: [Detector; 27] = [
     Detector { makes: &[Id::MemoryGrowth], find: retained::find },
     Detector { makes: &[Id::Activations, Id::AttentionScores], find: activations::find },
     Detector { makes: &[Id::SecondModel, Id::SameParametersTwice], find: copies::find },
-    Detector { makes: &[Id::UntrainedModels], find: untrained_models::find },
+    Detector { makes: &[Id::FrozenModels], find: frozen_models::find },
     Detector { makes: &[Id::MasterWeights], find: master_weights::find },
     Detector { makes: &[Id::OptimizerState, Id::OptimizerTemporaries], find: optimizer::find },
     Detector { makes: &[Id::UnusedOptimizerState, Id::TwoOptimizers], find: optimizers::find },

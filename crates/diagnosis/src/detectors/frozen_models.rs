@@ -53,7 +53,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
             class(others[0])
         ),
     };
-    let mut finding = Finding::new(FindingId::UntrainedModels, case.severity_of(bytes), title);
+    let mut finding = Finding::new(FindingId::FrozenModels, case.severity_of(bytes), title);
     for model in others.iter().take(MAX_MODELS) {
         let holder =
             census.owner(model.owner).holder.map(|_| say!(", held by {},", model_name(census, model.owner)));
@@ -65,7 +65,7 @@ pub(super) fn find(assessment: &Assessment<'_>) -> Vec<Finding> {
             bytes
         ));
     }
-    finding.evidence.part("model_bytes", "weights of models that are not trained", bytes, case.live_bytes());
+    finding.evidence.part("model_bytes", "weights of frozen models", bytes, case.live_bytes());
     finding.evidence.count("models", "models", others.len());
     places(&mut finding, case, &blocks);
     let is_wide = case.workload.has_wide_numbers(&blocks.iter().map(|block| block.id).collect::<Vec<_>>());
