@@ -1,4 +1,4 @@
-"""`python -m oomscope`: `run` and `doctor` are here, everything else is the program's."""
+"""`python -m oomscope`: `run`, `estimate` and `doctor` are here, everything else is the program's."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ def main() -> int:
         from ._doctor import doctor
 
         return doctor(arguments[1:])
+    if arguments[:1] == ["estimate"]:
+        from ._estimate.command import estimate
+
+        return estimate(arguments[1:])
     from ._program import become_program
 
     return become_program(arguments)

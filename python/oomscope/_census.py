@@ -37,17 +37,22 @@ class Deadline(Exception):
 
 
 def census(
-    torch: Any, max_s: float = MAX_S, holders_s: float = 0.0, redaction: Redaction | None = None
+    torch: Any,
+    max_s: float = MAX_S,
+    holders_s: float = 0.0,
+    redaction: Redaction | None = None,
+    places: Places | None = None,
 ) -> str:
     """All tensors on devices, as JSON; with time for that, also who holds those that have no names. With a redaction, hashes stand
-    for names of the program's."""
+    for names of the program's. Where tensors are is asked of torch, unless `places` knows."""
+    places = places or Places(torch)
     start_s, began_us = time.monotonic(), time.time_ns() // 1000
     columns = Columns(redaction)
     is_complete = True
     with _plain_tensors(torch):
         try:
-            named, placed, loose, kinds = _take(torch, columns, start_s + max_s)
-            _hold(torch, columns, named, placed, loose, kinds, time.monotonic() + holders_s)
+            named, placed, loose, kinds = _take(torch, places, columns, start_s + max_s)
+            _hold(places, columns, named, placed, loose, kinds, time.monotonic() + holders_s)
             columns.add_places(named.places, named.trained)
         except Deadline:
             is_complete = False
@@ -64,7 +69,7 @@ def census(
 
 
 def _take(
-    torch: Any, columns: Columns, end_s: float
+    torch: Any, places: Places, columns: Columns, end_s: float
 ) -> tuple[Names, list[tuple[Any, Role]], list[Any], _Kinds]:
     """Adds what has a name. Returns the parameters that have only a place in an optimizer, and the other tensors."""
     kinds = _Kinds(torch)
@@ -72,8 +77,8 @@ def _take(
     plain = (torch.Tensor, getattr(torch.nn, "Parameter", torch.Tensor))
     names = Names(
         kinds.is_tensor,
-        lambda tensor: _memory(torch, tensor),
-        lambda tensor: type(tensor) in plain and not tensor.is_cuda,
+        places.memory,
+        lambda tensor: type(tensor) in plain and not places.is_on_device(tensor),
     )
     for _ in _until(names.of_modules(modules), end_s):
         pass
@@ -94,14 +99,14 @@ def _take(
             gradient = names.gradient_of(tensor)
             if gradient is not None and id(gradient) not in seen:
                 seen.add(id(gradient))
-                _add(torch, columns, gradient, Role("gradient"))
+                _add(places, columns, gradient, Role("gradient"))
             if id(tensor) not in seen:
                 loose.append(tensor)
     return names, placed, loose, kinds
 
 
 def _hold(
-    torch: Any,
+    places: Places,
     columns: Columns,
     names: Names,
     placed: list[tuple[Any, Role]],
@@ -116,26 +121,26 @@ def _hold(
     for owner, thing in names.owners:
         columns.add_holder(owner, holders.of_owner(thing))
     for tensor, role in placed:
-        _add(torch, columns, tensor, role, holders.of(tensor))
+        _add(places, columns, tensor, role, holders.of(tensor))
     # The nearest first: what two graphs share is the nearer one's.
     loose.sort(key=holders.distance)
     held, rest = [], []
     for tensor in loose:
-        memory = _memory(torch, tensor)
+        memory = places.memory(tensor)
         size = 0 if memory is None else memory[1]
         holder = holders.of(tensor, size) if time.monotonic() < end_s else None
         if holder is None:
             rest.append(tensor)
         else:
             held.append((tensor, holder))
-            _add(torch, columns, tensor, None, holder)
+            _add(places, columns, tensor, None, holder)
     graph = Graph(end_s)
     for tensor, holder in held:
         for kind, saved in graph.saved_by(tensor):
-            _add_other(torch, columns, saved, Role("saved", key=kind), holder)
+            _add_other(places, columns, saved, Role("saved", key=kind), holder)
     # What a graph holds has objects of Python's, too, where the program once had it in a variable.
     for tensor in rest:
-        _add_other(torch, columns, tensor, None, None)
+        _add_other(places, columns, tensor, None, None)
     holders.finish()
     columns.are_holders_complete = holders.is_complete and graph.is_complete and time.monotonic() < end_s
 
@@ -182,10 +187,12 @@ def _until(things: Any, end_s: float) -> Iterator[Any]:
         yield thing
 
 
-def _add(torch: Any, columns: Columns, tensor: Any, role: Role | None, holder: Holder | None = None) -> None:
+def _add(
+    places: Places, columns: Columns, tensor: Any, role: Role | None, holder: Holder | None = None
+) -> None:
     """Adds a tensor that has memory of its own on a device. Some have none, or do not say: fakes, wrappers, those on other
     devices."""
-    memory = _memory(torch, tensor)
+    memory = places.memory(tensor)
     if memory is not None:
         _add_at(columns, tensor, role, memory, holder)
 
@@ -198,33 +205,43 @@ def _add_at(
         columns.add(tensor, role, *memory, holder)
 
 
-def _add_other(torch: Any, columns: Columns, tensor: Any, role: Role | None, holder: Holder | None) -> None:
+def _add_other(
+    places: Places, columns: Columns, tensor: Any, role: Role | None, holder: Holder | None
+) -> None:
     """Adds a tensor unless another one has its storage."""
-    memory = _memory(torch, tensor)
+    memory = places.memory(tensor)
     if memory is not None and memory[0] not in columns.addresses:
-        _add(torch, columns, tensor, role, holder)
+        _add(places, columns, tensor, role, holder)
 
 
-def _memory(torch: Any, tensor: Any) -> tuple[int, int] | None:
-    """Where the storage of a tensor begins on a device, and its bytes."""
-    # A tensor that belongs to the program answers as it likes; this is asked too often for a context.
-    try:
-        if not tensor.is_cuda:
+class Places:
+    """Where tensors are, as torch says."""
+
+    def __init__(self, torch: Any) -> None:
+        self._ask = getattr(torch._C, "_data_address", None)
+
+    def is_on_device(self, tensor: Any) -> bool:
+        """Whether a tensor is on a device."""
+        return bool(tensor.is_cuda)
+
+    def memory(self, tensor: Any) -> tuple[int, int] | None:
+        """Where the storage of a tensor begins on a device, and its bytes."""
+        # A tensor that belongs to the program answers as it likes; this is asked too often for a context.
+        try:
+            if not tensor.is_cuda:
+                return None
+            size = tensor.untyped_storage().nbytes()
+            address = self._address(tensor)
+        except Exception:  # noqa: BLE001
             return None
-        size = tensor.untyped_storage().nbytes()
-        address = _address(torch, tensor)
-    except Exception:  # noqa: BLE001
-        return None
-    return (address, size) if address and size else None
+        return (address, size) if address and size else None
 
-
-def _address(torch: Any, tensor: Any) -> int:
-    """Where the storage begins. `data_ptr()` would make a copy of one that is copied when it is written."""
-    ask = getattr(torch._C, "_data_address", None)
-    if ask is not None:
-        return int(ask(tensor))
-    first = tensor.data_ptr()
-    return int(first) - tensor.storage_offset() * tensor.element_size() if first else 0
+    def _address(self, tensor: Any) -> int:
+        """Where the storage begins. `data_ptr()` would make a copy of one that is copied when it is written."""
+        if self._ask is not None:
+            return int(self._ask(tensor))
+        first = tensor.data_ptr()
+        return int(first) - tensor.storage_offset() * tensor.element_size() if first else 0
 
 
 @contextlib.contextmanager

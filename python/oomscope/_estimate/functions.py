@@ -1,0 +1,317 @@
+"""What Python asks tensors and torch for, above autograd: devices, copies between them, and what a device does in another way."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils import _device as default_device
+
+from . import recurrent
+from .attention import attention
+from .autocast import Autocast
+from .dispatch import META, Dispatch
+from .storages import HOST
+
+CPU = torch.device("cpu")
+
+Handler = Callable[..., Any]
+
+
+class Functions(TorchFunctionMode):
+    """Answers as if tensors without memory were on a device."""
+
+    def __init__(self, dispatch: Dispatch, capability: tuple[int, int]) -> None:
+        super().__init__()
+        self._dispatch = dispatch
+        self._storages = dispatch.storages
+        self._capability = capability
+        self.autocast = Autocast()
+        self._inside = threading.local()
+        self._constructors = default_device._device_constructors()
+        self._handlers = self._table()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self._inside.depth = getattr(self._inside, "depth", 0) + 1
+        try:
+            return self._answer(func, args, {} if kwargs is None else kwargs)
+        finally:
+            self._inside.depth -= 1
+
+    def again(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that torch calls back in the middle of an operator, where a mode is off, with this one on."""
+
+        def under(*args: Any) -> Any:
+            depth = getattr(self._inside, "depth", 0)
+            if not depth:
+                return call(*args)
+            self._inside.depth = 0
+            try:
+                with self:
+                    return call(*args)
+            finally:
+                self._inside.depth = depth
+
+        return under
+
+    def _answer(self, func: Any, args: Any, kwargs: Any) -> Any:
+        handler = self._handlers.get(func)
+        if handler is not None:
+            result = handler(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        if (
+            func in self._constructors
+            and kwargs.get("device") is None
+            and default_device.CURRENT_DEVICE is not None
+        ):
+            kwargs = {**kwargs, "device": default_device.CURRENT_DEVICE}
+        if kwargs.get("device") is not None:
+            kwargs = {**kwargs, "device": self.resolve(kwargs["device"])}
+        if self.autocast.is_on():
+            args, kwargs = self._cast(func.__name__, args, kwargs)
+        return func(*args, **kwargs)
+
+    def resolve(self, device: Any) -> Any:
+        """A device by its type and number."""
+        if isinstance(device, int):
+            device = torch.device("cuda", device)
+        elif isinstance(device, str):
+            device = torch.device(device)
+        if device.type == "cuda" and device.index is None:
+            return torch.device("cuda", torch.cuda.current_device())
+        return device
+
+    def device_of(self, tensor: Any) -> Any:
+        """The device of a tensor, as the program knows it."""
+        device = torch.Tensor.device.__get__(tensor)
+        if device.type == "meta":
+            memory = self._storages.of(tensor)
+            if memory is not None:
+                return CPU if memory.device == HOST else torch.device("cuda", memory.device)
+        return device
+
+    def is_cuda(self, tensor: Any) -> bool:
+        return bool(self.device_of(tensor).type == "cuda")
+
+    def _table(self) -> dict[Any, Handler]:
+        tensor = torch.Tensor
+        get = "__get__"
+        return {
+            getattr(tensor.device, get): lambda one: self.device_of(one),
+            getattr(tensor.is_cuda, get): lambda one: self.is_cuda(one),
+            getattr(tensor.is_cpu, get): lambda one: self.device_of(one).type == "cpu",
+            getattr(tensor.is_meta, get): lambda one: self.device_of(one).type == "meta",
+            tensor.get_device: lambda one: (
+                -1 if self.device_of(one).index is None else self.device_of(one).index
+            ),
+            tensor.to: self._to,
+            tensor.cuda: lambda one, device=None, *_, **__: self.move(
+                one, self.resolve(torch.cuda.current_device() if device is None else device)
+            ),
+            tensor.cpu: lambda one, **__: self.move(one, CPU),
+            tensor.type_as: lambda one, other: self.move(one, self.device_of(other), other.dtype),
+            tensor.type: self._type,
+            tensor.numpy: self._numpy,
+            tensor.data.__set__: self._set_data,
+            tensor.pin_memory: lambda one, *_, **__: one,
+            tensor.is_pinned: lambda one, *_, **__: False,
+            tensor.data_ptr: self._data_ptr,
+            tensor.new_tensor: lambda one, data, **more: self._tensor(
+                data, **{"dtype": one.dtype, "device": self.device_of(one), **more}
+            ),
+            torch._has_compatible_shallow_copy_type: self._are_alike,
+            torch.tensor: self._tensor,
+            torch.as_tensor: self._as_tensor,
+            torch.asarray: self._as_tensor,
+            torch.dropout: self._dropout,
+            torch.softmax: self._softmax,
+            tensor.softmax: self._softmax,
+            torch.log_softmax: self._log_softmax,
+            tensor.log_softmax: self._log_softmax,
+            torch._C._nn.scaled_dot_product_attention: self._attention,
+            torch._C._nn.linear: self._linear,
+            torch._C._nn.one_hot: self._one_hot,
+            torch._C._nn.cross_entropy_loss: self._cross_entropy,
+            torch.lstm: lambda *args: self._recurrent(recurrent.lstm, *args),
+            torch.gru: lambda *args: self._recurrent(recurrent.gru, *args),
+            torch.lstm_cell: lambda *args: self._cell(recurrent.lstm_cell, *args),
+            torch.gru_cell: lambda *args: self._cell(recurrent.gru_cell, *args),
+        }
+
+    def _cast(self, name: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        return self.autocast.cast(name, args, kwargs, self.is_cuda)
+
+    def move(self, tensor: Any, device: Any, dtype: Any = None, copy: bool = False, **more: Any) -> Any:
+        """A tensor on another device, or itself."""
+        now = self.device_of(tensor)
+        if now == device or device.type == "meta" and now.type == "meta":
+            if copy or more.get("memory_format") is not None or dtype not in (None, tensor.dtype):
+                return tensor.to(dtype=dtype or tensor.dtype, copy=copy, **more)
+            return tensor
+        if device.type == "cpu" and now.type == "meta":
+            return tensor.to(device, dtype or tensor.dtype, copy=True, **more)
+        return tensor.to(device, dtype or tensor.dtype, copy=True, **more)
+
+    def _to(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        copy = kwargs.pop("copy", False)
+        other = args[0] if args else kwargs.pop("other", None)
+        if isinstance(other, torch.Tensor):
+            return self.move(tensor, self.device_of(other), other.dtype, copy)
+        if len(args) > (3 if isinstance(other, (str, int, torch.device)) or other is None else 2):
+            args, copy = args[:-1], args[-1]
+        if args and isinstance(args[0], int):
+            args = (torch.device("cuda", args[0]), *args[1:])
+        device, dtype, _, memory_format = torch._C._nn._parse_to(*args, **kwargs)
+        more = {} if memory_format is None else {"memory_format": memory_format}
+        device = self.device_of(tensor) if device is None else self.resolve(device)
+        return self.move(tensor, device, dtype, bool(copy), **more)
+
+    def _type(self, tensor: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
+        if dtype is None:
+            kind = tensor.type()
+            return kind.replace("torch.", "torch.cuda.", 1) if self.is_cuda(tensor) else kind
+        name = dtype if isinstance(dtype, str) else None
+        if name is None:
+            return NotImplemented
+        kind = getattr(torch, name.rsplit(".", 1)[1]).dtype
+        return self.move(tensor, self.resolve("cuda") if ".cuda." in name else CPU, kind)
+
+    def _numpy(self, tensor: Any, **more: Any) -> Any:
+        device = self.device_of(tensor)
+        if device.type == "cuda":
+            raise TypeError(
+                f"can't convert {device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+            )
+        if self._storages.of(tensor) is None:
+            return NotImplemented
+        return self._dispatch.values.get(tensor, "values of a parameter are asked for").numpy(**more)
+
+    def _set_data(self, tensor: Any, value: Any) -> Any:
+        if (
+            torch.Tensor.device.__get__(tensor).type == "meta"
+            and torch.Tensor.device.__get__(value).type == "cpu"
+        ):
+            torch.Tensor.data.__set__(tensor, self._dispatch.values.twin(value))
+            return None
+        return NotImplemented
+
+    def _are_alike(self, one: Any, other: Any) -> Any:
+        """Whether a tensor can take the place of another one's data: those of a device and of the CPU can."""
+        raw = torch.Tensor.device.__get__
+        return True if raw(one).type == "meta" and raw(other).type == "cpu" else NotImplemented
+
+    def _data_ptr(self, tensor: Any) -> Any:
+        memory = self._storages.of(tensor) if torch.Tensor.device.__get__(tensor).type == "meta" else None
+        if memory is None:
+            return NotImplemented
+        return memory.address + tensor.storage_offset() * tensor.element_size()
+
+    def _tensor(
+        self,
+        data: Any,
+        *,
+        device: Any = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+        **more: Any,
+    ) -> Any:
+        device = default_device.CURRENT_DEVICE if device is None else device
+        device = CPU if device is None else self.resolve(device)
+        if isinstance(data, torch.Tensor):
+            made = self.move(data.detach(), device, more.get("dtype"), copy=True)
+        else:
+            made = torch.tensor(data, device=CPU, **more)
+            made = made if device == CPU else self.move(made, device)
+        return made.requires_grad_() if requires_grad else made
+
+    def _as_tensor(
+        self, data: Any, dtype: Any = None, device: Any = None, copy: Any = None, **more: Any
+    ) -> Any:
+        if isinstance(data, torch.Tensor):
+            wanted = self.device_of(data) if device is None else self.resolve(device)
+            return self.move(data, wanted, dtype, copy=bool(copy))
+        device = default_device.CURRENT_DEVICE if device is None else device
+        made = torch.as_tensor(data, dtype=dtype, device=CPU)
+        return made if device is None else self.move(made, self.resolve(device))
+
+    def _dropout(self, tensor: Any, p: float, train: bool) -> Any:
+        if not (train and 0 < p < 1 and tensor.numel() and self.is_cuda(tensor)):
+            return NotImplemented
+        return torch.native_dropout(tensor, p, True)[0]
+
+    def _softmax(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._to_float(torch._softmax, "softmax", tensor, args, kwargs)
+
+    def _log_softmax(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._to_float(torch._log_softmax, "log_softmax", tensor, args, kwargs)
+
+    def _to_float(self, kernel: Any, name: str, tensor: Any, args: Any, kwargs: Any) -> Any:
+        """A device widens its input as it reads it."""
+        if not self.is_cuda(tensor) or tensor.dtype != torch.float16:
+            return NotImplemented
+        if self.autocast.is_on():
+            (_, *args), kwargs = self._cast(name, (tensor, *args), kwargs)
+        dtype = kwargs.get("dtype", args[1] if 1 < len(args) else None)
+        dim = args[0] if args else kwargs.get("dim")
+        if dtype != torch.float32 or not isinstance(dim, int):
+            return NotImplemented
+        return kernel(tensor, dim, True)
+
+    def _recurrent(self, network: Any, *args: Any) -> Any:
+        if not self.is_cuda(args[0]):
+            return NotImplemented
+        return network(self._casts, *args)
+
+    def _cell(self, cell: Any, tensor: Any, state: Any, *weights: Any) -> Any:
+        if not self.is_cuda(tensor):
+            return NotImplemented
+        state = tuple(state) if isinstance(state, (list, tuple)) else state
+        return cell(self._casts, tensor, state, [one for one in weights if one is not None])
+
+    def _casts(self, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(self._cast(name, args, {})[0]) if self.autocast.is_on() else args
+
+    def _cross_entropy(
+        self, tensor: Any, target: Any, weight: Any, reduction: Any, ignore_index: int, smoothing: float = 0.0
+    ) -> Any:
+        """Autocast finds a type that is asked for in the softmax, which stays narrow, and widens for the loss of its results."""
+        is_narrow = tensor.dtype in (torch.float16, torch.bfloat16)
+        if (
+            not (self.autocast.is_on() and is_narrow and self.is_cuda(tensor))
+            or smoothing
+            or target.is_floating_point()
+        ):
+            return NotImplemented
+        logs = torch.log_softmax(tensor, 1 if 1 < tensor.dim() else 0)
+        (logs, _, weight), _ = self._cast("nll_loss_nd", (logs, target, weight), {})
+        return torch._C._nn.nll_loss_nd(logs, target, weight, reduction, ignore_index)
+
+    def _one_hot(self, tensor: Any, num_classes: int = -1) -> Any:
+        """Without memory torch compares numbers instead."""
+        if not self.is_cuda(tensor) or num_classes < 1:
+            return NotImplemented
+        made = tensor.new_zeros((*tensor.size(), num_classes))
+        return made.scatter_(-1, tensor.unsqueeze(-1), 1)
+
+    def _linear(self, tensor: Any, weight: Any, bias: Any = None) -> Any:
+        """Rows that do not lie side by side: a bias is added in place, which torch does not where a mode watches."""
+        if bias is None or tensor.dim() < 3 or tensor.is_contiguous() or not self.is_cuda(tensor):
+            return NotImplemented
+        if self.autocast.is_on():
+            (tensor, weight, bias), _ = self._cast("linear", (tensor, weight, bias), {})
+        return torch.matmul(tensor, weight.t()).add_(bias)
+
+    def _attention(self, *args: Any, **kwargs: Any) -> Any:
+        query = args[0] if args else kwargs["query"]
+        if not self.is_cuda(query):
+            return NotImplemented
+        if self.autocast.is_on():
+            args, kwargs = self._cast("scaled_dot_product_attention", args, kwargs)
+        return attention(self._capability, *args, **kwargs)
+
+
+__all__ = ["META", "Functions"]

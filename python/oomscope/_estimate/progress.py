@@ -1,0 +1,73 @@
+"""How far a program is, and where its estimate ends: after some steps, when time is up, or with the program."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .._optimizer_clock import OptimizerClock
+from .notes import is_own
+
+
+class Progress:
+    """Counts the optimizer's steps, and calls `enough` where the next one begins."""
+
+    def __init__(self, max_steps: int, max_s: float, enough: Callable[[str | None], None]) -> None:
+        self.steps = 0
+        # Samples in a batch: the first size of what the outermost module was given first.
+        self.batch: int | None = None
+        self._max_steps = max_steps
+        self._end_s = time.monotonic() + max_s
+        self._max_s = max_s
+        self._enough = enough
+        self._clock: OptimizerClock | None = None
+        self._handle: Any = None
+
+    def start(self) -> None:
+        self._clock = OptimizerClock(self._count)
+        self._handle = torch.nn.modules.module.register_module_forward_pre_hook(self._before)
+
+    def saw_batches(self, size: int | None) -> None:
+        """The program goes through batches of a size."""
+        self.batch = self.batch or size
+
+    def stop(self) -> None:
+        if self._clock is not None:
+            self._clock.stop()
+            self._handle.remove()
+            self._clock = None
+
+    def _count(self) -> None:
+        self.steps += 1
+        # Of what follows a step the next forward pass is no part; a program without one is stopped a step later.
+        if self._max_steps < self.steps:
+            self._enough(None)
+
+    def _before(self, module: Any, inputs: Any) -> None:
+        if self.batch is None and module.training and torch.is_grad_enabled():
+            self.batch = next(
+                (one.shape[0] for one in inputs if isinstance(one, torch.Tensor) and one.dim()), None
+            )
+        if self._max_steps <= self.steps and module.training and torch.is_grad_enabled():
+            self._enough(None)
+        elif self._end_s < time.monotonic():
+            self._enough(f"the time of {self._max_s:.0f} s was up after {_counted(self.steps)}")
+
+
+def _counted(steps: int) -> str:
+    return f"{steps} step" if steps == 1 else f"{steps} steps"
+
+
+def failed_line(error: BaseException) -> str:
+    """The line of the program that an exception passed last."""
+    found = ""
+    trace = error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if is_own(name):
+            found = f"{name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return found

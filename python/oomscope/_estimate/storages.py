@@ -1,0 +1,156 @@
+"""The lives of storages on pretended devices, as requests to an allocator, in order."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from typing import Any
+
+from .stacks import Stack, Stacks
+
+# Addresses are never used twice: which block a request gets is decided later, by the allocator.
+FIRST_ADDRESS = 0x7000_0000_0000
+ALIGNMENT = 512
+
+# The device of parameters that a program made on the CPU: they have no memory there, either.
+HOST = -1
+
+
+class Memory:
+    """A storage of a pretended device."""
+
+    __slots__ = ("__weakref__", "address", "device", "is_other", "known", "nbytes", "streams", "watch")
+
+    def __init__(self, device: int, nbytes: int, address: int) -> None:
+        self.device = device
+        self.nbytes = nbytes
+        self.address = address
+        # A storage of the CPU with the same bytes, where they are known.
+        self.known: Any = None
+        # Streams other than its own that use it.
+        self.streams: set[int] = set()
+        self.watch: Any = None
+        # Whether a device takes another size than the tensor says.
+        self.is_other = False
+
+
+class _Watch(weakref.ref):  # type: ignore[type-arg]
+    """Tells when a storage is gone."""
+
+    __slots__ = ("key", "memory")
+
+    key: int
+    memory: Memory
+
+
+# What an allocator is asked for: memory, to take it back, or to give all that it keeps back to the device.
+ALLOC, FREE, EMPTY_CACHE = "alloc", "free", "empty_cache"
+
+
+class Request:
+    """What an allocator is asked for, and by whom."""
+
+    __slots__ = ("action", "address", "device", "metadata", "nbytes", "stack", "stream", "time_us")
+
+    def __init__(self, action: str, memory: Memory, stack: Stack, stream: int, metadata: str) -> None:
+        self.action = action
+        self.device = memory.device
+        self.address = memory.address
+        self.nbytes = memory.nbytes
+        self.stack = stack
+        self.stream = stream
+        self.metadata = metadata
+        self.time_us = time.time_ns() // 1000
+
+
+class Storages:
+    """All storages of pretended devices, and the requests so far."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.metadata = ""
+        self.stream = 0
+        self._stacks = Stacks()
+        self._memories: dict[int, Memory] = {}
+        self._streams: dict[int, int] = {}
+        self._next = FIRST_ADDRESS
+        self._is_over = False
+        self.allocated: dict[int, int] = {}
+        self.peak: dict[int, int] = {}
+
+    def of(self, tensor: Any) -> Memory | None:
+        """The memory of a tensor, if it is on a pretended device."""
+        return self._memories.get(tensor.untyped_storage()._cdata)
+
+    def of_storage(self, storage: Any) -> Memory | None:
+        """The memory of a storage, if it is on a pretended device."""
+        return self._memories.get(storage._cdata)
+
+    def add(self, tensor: Any, device: int, nbytes: int | None = None) -> Memory:
+        """The storage of a tensor is on a device from now on, there of another size if one is given."""
+        storage = tensor.untyped_storage()
+        memory = Memory(device, storage.nbytes() if nbytes is None else nbytes, 0)
+        memory.is_other = nbytes is not None
+        watch = _Watch(storage, self._died)
+        watch.key = storage._cdata
+        watch.memory = memory
+        memory.watch = watch
+        self._memories[watch.key] = memory
+        self._ask(memory)
+        return memory
+
+    def resized(self, storage: Any, memory: Memory) -> None:
+        """A storage has another size than before: it was given back, and asked for again."""
+        self.give_back(memory)
+        memory.nbytes = storage.nbytes()
+        memory.known = None
+        self._ask(memory)
+
+    def pass_by(self, device: int, nbytes: int) -> Memory:
+        """Memory that no tensor of the program has: a workspace of an operator."""
+        memory = Memory(device, nbytes, 0)
+        self._ask(memory)
+        return memory
+
+    def give_back(self, memory: Memory) -> None:
+        """Memory is given back."""
+        if memory.address and memory.device != HOST and not self._is_over:
+            self._note(FREE, memory, self._streams.pop(memory.address, 0))
+            self.allocated[memory.device] -= _rounded(memory.nbytes)
+        memory.address = 0
+
+    def empty_cache(self, device: int) -> None:
+        """Memory that the allocator keeps goes back to the device."""
+        if not self._is_over:
+            self._note(EMPTY_CACHE, Memory(device, 0, 0), self.stream)
+
+    def finish(self) -> None:
+        """What dies from now on is no request any more."""
+        self._is_over = True
+
+    def _note(self, action: str, memory: Memory, stream: int) -> None:
+        self.requests.append(Request(action, memory, self._stacks.here(), stream, self.metadata))
+
+    def _ask(self, memory: Memory) -> None:
+        if memory.nbytes == 0 or self._is_over:
+            return
+        rounded = _rounded(memory.nbytes)
+        memory.address = self._next
+        self._next += rounded
+        if memory.device == HOST:
+            return
+        self._streams[memory.address] = self.stream
+        self._note(ALLOC, memory, self.stream)
+        allocated = self.allocated.get(memory.device, 0) + rounded
+        self.allocated[memory.device] = allocated
+        if self.peak.get(memory.device, 0) < allocated:
+            self.peak[memory.device] = allocated
+
+    def _died(self, watch: Any) -> None:
+        if self._memories.get(watch.key) is watch.memory:
+            del self._memories[watch.key]
+        self.give_back(watch.memory)
+
+
+def _rounded(nbytes: int) -> int:
+    return (nbytes + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT

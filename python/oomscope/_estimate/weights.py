@@ -1,0 +1,128 @@
+"""Pretrained models by their configurations: weights are sizes, which are known without reading a file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .._after_import import after_import
+from .patches import Patches
+
+# What `from_pretrained` takes beside what a configuration takes.
+LOADING = frozenset(
+    [
+        "state_dict",
+        "low_cpu_mem_usage",
+        "device_map",
+        "max_memory",
+        "offload_folder",
+        "offload_buffers",
+        "offload_state_dict",
+        "tp_plan",
+        "tp_size",
+        "use_safetensors",
+        "weights_only",
+        "variant",
+        "ignore_mismatched_sizes",
+        "output_loading_info",
+        "key_mapping",
+        "adapter_kwargs",
+        "trust_remote_code",
+        "distributed_config",
+        "device_mesh",
+        "use_kernels",
+        "kernel_config",
+    ]
+)
+
+
+def read_no_weights(patches: Patches) -> None:
+    """Has `from_pretrained` make models from their configurations alone."""
+    after_import("transformers.modeling_utils", lambda: _transformers(patches))
+    after_import("diffusers.models.modeling_utils", lambda: _diffusers(patches))
+
+
+def _transformers(patches: Patches) -> None:
+    base = sys.modules["transformers.modeling_utils"].PreTrainedModel
+
+    def from_pretrained(cls: Any, /, name: Any, *_: Any, config: Any = None, **options: Any) -> Any:
+        loading = {key: options.pop(key) for key in list(options) if key in LOADING}
+        if options.pop("quantization_config", None) is not None or getattr(
+            config, "quantization_config", None
+        ):
+            raise NotImplementedError(
+                "quantized weights need kernels of another package: estimate the model without them"
+            )
+        dtype = options.pop("dtype", options.pop("torch_dtype", None))
+        attention = options.pop("attn_implementation", None)
+        if config is None or isinstance(config, str):
+            config, options = cls.config_class.from_pretrained(
+                config or name, return_unused_kwargs=True, **options
+            )
+        dtype = _dtype(dtype, config)
+        more = {} if attention is None else {"attn_implementation": attention}
+        model = (
+            cls._from_config(config, torch_dtype=dtype, **more)
+            if _is_old(cls)
+            else cls._from_config(config, dtype=dtype, **more)
+        )
+        model.eval()
+        place = loading.get("device_map")
+        if place is not None:
+            model.to(_place(place))
+        return (
+            (model, {"missing_keys": [], "unexpected_keys": [], "mismatched_keys": [], "error_msgs": []})
+            if loading.get("output_loading_info")
+            else model
+        )
+
+    patches.put(base, "from_pretrained", classmethod(from_pretrained))
+
+
+def _is_old(cls: Any) -> bool:
+    import inspect
+
+    source: Callable[..., Any] = cls._from_config
+    return "torch_dtype" in inspect.getsource(
+        source
+    ) and 'dtype = kwargs.pop("dtype"' not in inspect.getsource(source)
+
+
+def _dtype(asked: Any, config: Any) -> Any:
+    """The type of the weights: as asked for, else as the configuration says, where this version follows it."""
+    if asked is None or asked == "auto":
+        import transformers
+
+        follows = asked == "auto" or 5 <= int(transformers.__version__.split(".")[0])
+        asked = (getattr(config, "dtype", None) or getattr(config, "torch_dtype", None)) if follows else None
+    return getattr(torch, asked) if isinstance(asked, str) else asked or torch.get_default_dtype()
+
+
+def _place(device_map: Any) -> Any:
+    if isinstance(device_map, dict):
+        places = list(device_map.values())
+        return places[0] if places else "cuda"
+    return (
+        "cuda"
+        if isinstance(device_map, str) and device_map in ("auto", "balanced", "sequential", "balanced_low_0")
+        else device_map
+    )
+
+
+def _diffusers(patches: Patches) -> None:
+    base = sys.modules["diffusers.models.modeling_utils"].ModelMixin
+
+    def from_pretrained(cls: Any, /, name: Any, *_: Any, **options: Any) -> Any:
+        subfolder = options.get("subfolder")
+        config = cls.load_config(name, **({"subfolder": subfolder} if subfolder else {}))
+        model = cls.from_config(config)
+        dtype = options.get("torch_dtype")
+        if isinstance(dtype, torch.dtype):
+            model.to(dtype=dtype)
+        model.eval()
+        return model
+
+    patches.put(base, "from_pretrained", classmethod(from_pretrained))

@@ -1,0 +1,245 @@
+"""Programs that are estimated without a device, beside what PyTorch's own allocator was asked for.
+
+Every estimate here is made where torch finds no device. OOMSCOPE_RIGS is as in `test_rig.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_rig import NO_RIG, PROGRAM, PYTHON, RIGS
+
+GPT = PYTHON / "tests" / "programs" / "gpt.py"
+
+
+class Machine:
+    """A torch with a device that stands in, or with none, and the program."""
+
+    def __init__(self, rig: Path, directory: Path) -> None:
+        self.directory = directory
+        self._rig = rig
+
+    def run(self, *arguments: str, devices: int) -> subprocess.CompletedProcess[str]:
+        standin = str(self._rig / "standin")
+        environment = {
+            **os.environ,
+            "LD_LIBRARY_PATH": standin,
+            "STANDIN_LIBS": standin,
+            "STANDIN_DEVICES": str(devices),
+            "STANDIN_DEVICE_MEM_MB": "40000",
+            "PYTHONPATH": str(PYTHON),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PATH": f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}",
+        }
+        command = [str(self._rig / "venv" / "bin" / "python"), *arguments]
+        return subprocess.run(
+            command,
+            cwd=self.directory,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def estimate(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.run("-m", "oomscope", "estimate", *arguments, devices=0)
+
+    def program(self, text: str, name: str = "train.py") -> str:
+        """A program as a file."""
+        (self.directory / name).write_text(text)
+        return name
+
+    def stats(self) -> dict[str, Any]:
+        """What `oomscope stats` says of the predicted file."""
+        file = str(self.directory / "snapshots" / "estimate.pickle")
+        command = [str(PROGRAM), "stats", "--format", "json", file]
+        (device,) = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+        found: dict[str, Any] = device
+        return found
+
+
+@pytest.fixture(params=RIGS or NO_RIG, ids=lambda rig: "none" if rig is None else rig.name)
+def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Machine:
+    if request.param is None:
+        pytest.skip("OOMSCOPE_RIGS names no torch over stand-ins of CUDA")
+    if not PROGRAM.exists():
+        pytest.skip("the program is not built: cargo build")
+    return Machine(request.param, tmp_path)
+
+
+TRAINED = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm, self.qkv, self.out = nn.LayerNorm(width), nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Dropout(0.1), nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        b, t, d = x.shape
+        q, k, v = self.qkv(self.norm(x)).view(b, t, 3, 8, d // 8).permute(2, 0, 3, 1, 4)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(y.transpose(1, 2).reshape(b, t, d))
+        return x + self.mlp(x)
+
+torch.backends.cudnn.enabled = False
+getattr(torch.backends.cuda, "enable_cudnn_sdp", lambda _: None)(False)
+model = nn.Sequential(nn.Embedding(8192, 512), *[Block(512) for _ in range(4)], nn.Linear(512, 8192)).to("cuda")
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+for step in range(3):
+    tokens = torch.randint(0, 8192, (8, 512)).cuda()
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        loss = F.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten())
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    optimizer.zero_grad()
+    print(step, loss.item())
+if torch.cuda.get_device_name().endswith("(stand-in)"):
+    print("peak", torch.cuda.memory_stats()["requested_bytes.all.peak"], torch.cuda.max_memory_reserved())
+"""
+
+
+def test_a_step_of_training_is_as_on_a_device(machine: Machine) -> None:
+    program = machine.program(TRAINED)
+    done = machine.estimate(program, "--steps", "9")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Needs " in done.stdout and ": fits" in done.stdout
+    real = machine.run(program, devices=1).stdout.splitlines()[-1].split()
+    peak = machine.stats()["peak"]
+    assert peak["allocated"] == pytest.approx(int(real[1]), rel=0.01)
+    assert peak["reserved"] == pytest.approx(int(real[2]), rel=0.03)
+
+
+def test_the_predicted_file_is_a_recording_with_names(machine: Machine) -> None:
+    done = machine.estimate(machine.program(TRAINED), "-o", "here/predicted.pickle")
+    assert done.returncode == 0
+    file = str(machine.directory / "here" / "predicted.pickle")
+    live = subprocess.run([str(PROGRAM), "live", "--format", "json", file], capture_output=True, check=True)
+    names = live.stdout.decode()
+    assert '"1.qkv.weight"' in names and "exp_avg" in names
+    report = subprocess.run([str(PROGRAM), "report", file], capture_output=True, text=True, check=True).stdout
+    assert "Predicted without a device: what `train.py` would ask for in 2 steps." in report
+    assert "train.py:" in report and "oomscope/_" not in report
+
+
+def test_a_program_that_does_not_fit(machine: Machine) -> None:
+    done = machine.estimate(machine.program(TRAINED), "--device", "0.6GiB,1GiB")
+    assert done.returncode == 3
+    lines = done.stdout.splitlines()
+    assert sum("does not fit" in line for line in lines) == 2
+    assert any(line.startswith("The cheapest change that fits: ") for line in lines)
+    assert machine.estimate("train.py", "--device", "0.6GiB,80GiB").returncode == 0
+
+
+SAVES = """
+import json, os, sys
+import torch
+
+torch.backends.cudnn.enabled = False
+out = sys.argv[1]
+os.makedirs(out, exist_ok=True)
+model = torch.nn.Linear(512, 512).cuda()
+optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+try:
+    for step in range(2):
+        model(torch.randn(8, 512, device="cuda")).sum().backward()
+        optimizer.step()
+        torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, out + "/last.pt")
+        found = torch.load(out + "/last.pt", map_location="cuda")
+        model.load_state_dict(found["model"])
+        assert found["optimizer"]["state"][0]["momentum_buffer"].is_cuda
+        os.replace(out + "/last.pt", out + "/best.pt")
+        json.dump({"step": step}, open(out + "/state.json", "w"))
+        assert json.load(open(out + "/state.json")) == {"step": step}
+finally:
+    os.remove(out + "/best.pt")
+    open(out + "/final.txt", "w").write("done")
+"""
+
+
+def test_nothing_is_written_but_the_estimate(machine: Machine) -> None:
+    out = machine.directory / "out"
+    out.mkdir()
+    (out / "best.pt").write_text("precious")
+    for steps in ("2", "99"):
+        done = machine.estimate(machine.program(SAVES), "--steps", steps, "--", str(out))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "Would have written out/last.pt, out/best.pt" in done.stdout
+        assert [path.name for path in out.iterdir()] == ["best.pt"]
+        assert (out / "best.pt").read_text() == "precious"
+    assert sorted(path.name for path in machine.directory.iterdir()) == ["out", "snapshots", "train.py"]
+
+
+def test_a_program_that_fails_says_where(machine: Machine) -> None:
+    failing = TRAINED.replace("loss.backward()", "loss.backward()\n    unknown_name")
+    done = machine.estimate(machine.program(failing))
+    assert done.returncode == 1
+    line = 1 + failing.splitlines().index("    unknown_name")
+    assert f"train.py:{line}: NameError: name 'unknown_name' is not defined" in done.stdout
+    assert "Needs at least " in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "Traceback" in machine.estimate("train.py", "--traceback").stderr
+
+
+def test_a_program_that_never_ends_is_stopped(machine: Machine) -> None:
+    endless = TRAINED.replace("for step in range(3)", "import itertools\nfor step in itertools.count()")
+    done = machine.estimate(machine.program(endless), "--steps", "1")
+    assert done.returncode == 0
+    assert [line for line in done.stdout.splitlines() if line[0].isdigit()] == ["0 1.0"]
+
+
+def test_values_that_decide_on_sizes(machine: Machine) -> None:
+    """What was copied to the device is known; of what is computed from parameters, numbers stand in."""
+    program = machine.program(
+        """
+import torch
+tokens = torch.tensor([[1, 2, 0, 0], [3, 4, 5, 0]]).cuda()
+assert (tokens != 0).sum().item() == 5
+assert tokens[tokens != 0].tolist() == [1, 2, 3, 4, 5]
+assert tokens.nonzero().shape == (5, 2)
+weights = torch.nn.Linear(1024, 8).cuda()
+scores = weights(torch.randn(64, 1024, device="cuda"))
+chosen = scores.topk(2, dim=-1).indices
+counts = [int((chosen == expert).any(-1).nonzero().numel()) for expert in range(8)]
+assert sum(counts) == 128 and max(counts) < 40, counts
+assert not torch.isnan(scores).any() and torch.isfinite(scores).all()
+assert (weights.weight * 2).mean().item() == 1.0
+print(scores.device, scores.is_cuda, scores.cpu().numpy().shape)
+"""
+    )
+    done = machine.estimate(program)
+    assert "cuda:0 True (64, 8)" in done.stdout, done.stdout + done.stderr
+
+
+def test_it_says_what_is_missing(machine: Machine) -> None:
+    assert "there is no file none.py" in machine.estimate("none.py").stderr
+    assert (
+        "--lr is no option of this command" in machine.estimate(machine.program("pass"), "--lr", "1").stderr
+    )
+    assert "no size such as 80GiB" in machine.estimate("train.py", "--device", "big").stderr
+    done = machine.estimate("train.py")
+    assert done.returncode == 1
+    assert "the program used no device; nothing was estimated" in done.stderr
+
+
+def test_without_torch_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("pass")
+    (tmp_path / "oomscope").write_text("#!/bin/sh\n")
+    (tmp_path / "oomscope").chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PYTHONPATH": str(PYTHON), "PATH": path}
+    command = [sys.executable, "-m", "oomscope", "estimate", "train.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "this needs torch, which cannot be imported" in done.stderr
