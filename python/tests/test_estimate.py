@@ -74,6 +74,15 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Machine:
     return Machine(request.param, tmp_path)
 
 
+# What cuBLAS keeps for each thread that uses it. Stand-ins have one handle for all threads, devices another for that of the backward.
+WORKSPACE = 32 << 20
+
+
+def is_alike(predicted: int, real: int) -> bool:
+    """Whether a prediction is right: to 2 %, but for the workspace of the thread that stand-ins do not tell apart."""
+    return any(abs(predicted - more - real) <= 0.02 * real for more in (0, WORKSPACE))
+
+
 TRAINED = """
 import torch
 from torch import nn
@@ -117,8 +126,8 @@ def test_a_step_of_training_is_as_on_a_device(machine: Machine) -> None:
     assert "Needs " in done.stdout and ": fits" in done.stdout
     real = machine.run(program, devices=1).stdout.splitlines()[-1].split()
     peak = machine.stats()["peak"]
-    assert peak["allocated"] == pytest.approx(int(real[1]), rel=0.01)
-    assert peak["reserved"] == pytest.approx(int(real[2]), rel=0.03)
+    assert is_alike(peak["allocated"], int(real[1]))
+    assert is_alike(peak["reserved"], int(real[2]))
 
 
 def test_the_predicted_file_is_a_recording_with_names(machine: Machine) -> None:
@@ -215,7 +224,7 @@ counts = [int((chosen == expert).any(-1).nonzero().numel()) for expert in range(
 assert sum(counts) == 128 and max(counts) < 40, counts
 assert not torch.isnan(scores).any() and torch.isfinite(scores).all()
 assert (weights.weight * 2).mean().item() == 1.0
-print(scores.device, scores.is_cuda, scores.cpu().numpy().shape)
+print(scores.device, scores.is_cuda, scores.detach().cpu().numpy().shape)
 """
     )
     done = machine.estimate(program)
@@ -243,3 +252,68 @@ def test_without_torch_it_says_so(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "this needs torch, which cannot be imported" in done.stderr
+
+
+RANKS = """
+import os, sys
+import torch
+import torch.distributed as dist
+from torch import nn
+
+torch.backends.cudnn.enabled = False
+if "stand-in" in torch.cuda.get_device_name():
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=4)
+else:
+    dist.init_process_group("nccl")
+assert (dist.get_rank(), dist.get_world_size()) == (0, 4)
+layers = [nn.Sequential(nn.Linear(512, 2048), nn.GELU(), nn.Linear(2048, 512)) for _ in range(4)]
+model = nn.Sequential(*layers).cuda()
+kind = sys.argv[1]
+if kind == "ddp":
+    model = nn.parallel.DistributedDataParallel(model, device_ids=[0])
+elif kind == "fsdp":
+    from torch.distributed.fsdp import FullyShardedDataParallel
+    model = FullyShardedDataParallel(model)
+elif kind == "fully_shard":
+    from torch.distributed.fsdp import fully_shard
+    for layer in model:
+        fully_shard(layer)
+    fully_shard(model)
+elif kind == "tensor_parallel":
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+    mesh = init_device_mesh("cuda", (4,))
+    for layer in model:
+        parallelize_module(layer, mesh, {"0": ColwiseParallel(), "2": RowwiseParallel()})
+optimizer = torch.optim.AdamW(model.parameters())
+for step in range(2):
+    model(torch.randn(64, 512, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+print("peak", torch.cuda.max_memory_allocated())
+"""
+
+
+@pytest.mark.parametrize("kind", ["fsdp", "fully_shard", "tensor_parallel"])
+def test_the_share_of_a_rank(machine: Machine, kind: str) -> None:
+    program = machine.program(RANKS)
+    real = machine.run(program, kind, devices=1)
+    if real.returncode:
+        pytest.skip(f"this torch cannot run {kind} without other ranks: {real.stderr.splitlines()[-1]}")
+    done = machine.estimate(program, "--ranks", "4", "--steps", "9", "--", kind)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    peaks = [
+        int(line.split()[1]) for line in (real.stdout + done.stdout).splitlines() if line.startswith("peak")
+    ]
+    assert is_alike(peaks[1], peaks[0])
+
+
+def test_the_buckets_of_data_parallel_training(machine: Machine) -> None:
+    """As many bytes as all gradients, once: nobody sends anything."""
+    done = machine.estimate(machine.program(RANKS), "--ranks", "4", "--steps", "9", "--", "ddp")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    parameters = 4 * 4 * (512 * 2048 + 2048 + 2048 * 512 + 512)
+    # Parameters, gradients in buckets, two states, and what the optimizer takes meanwhile.
+    peak = machine.stats()["peak"]["allocated"]
+    assert 4 * parameters < peak < 7 * parameters + 2 * WORKSPACE

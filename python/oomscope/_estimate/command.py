@@ -54,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="S",
         help="the longest time it may take (default: %(default)s)",
     )
+    add("--ranks", type=int, default=1, metavar="N", help="processes of the job; the first one is estimated")
     add(
         "-o",
         "--output",
@@ -85,6 +86,9 @@ def estimate(arguments: list[str]) -> int:
     if find_program() is None:
         say("the program is not installed beside this package: pip install oomscope")
         return 1
+    if 1 < asked.ranks:
+        # It warns of devices that it has no clock for, before anybody can ask it not to.
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     try:
         from .run import Program, Run
     except ImportError as error:
@@ -94,7 +98,7 @@ def estimate(arguments: list[str]) -> int:
     output = Path(asked.output).absolute()
     conclusion = _Conclusion(output, gpus, asked.traceback)
     program = Program(asked.program, rest, asked.is_module)
-    return Run(program, gpus[0], asked.steps, asked.seconds, conclusion.tell).run()
+    return Run(program, gpus[0], asked.steps, asked.seconds, conclusion.tell, asked.ranks).run()
 
 
 class _Conclusion:

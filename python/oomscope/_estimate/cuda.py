@@ -98,6 +98,7 @@ def pretend(patches: Patches, device: Device) -> None:
     for name, answer in (
         ("_cuda_getDeviceCount", lambda: device.count),
         ("_cuda_isInBadFork", lambda: False),
+        ("_get_accelerator", lambda *_: torch.device("cuda")),
         ("_cuda_clearCublasWorkspaces", nothing),
         ("_cuda_emptyCache", device.empty_cache),
         ("_cuda_getCurrentRawStream", lambda *_: 0),

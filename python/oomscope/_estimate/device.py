@@ -100,7 +100,7 @@ class Device:
             raise RuntimeError(
                 f"CUDA error: invalid device ordinal: device {index} of {self._count} that are estimated"
             )
-        self._current = index
+        self._current = self._storages.current = index
 
     def exchange(self, device: Any) -> int:
         before = self._current

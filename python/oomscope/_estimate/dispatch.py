@@ -18,6 +18,12 @@ from .values import Values
 
 META = torch.device("meta")
 
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+FAKE = torch._C._TorchDispatchModeKey.FAKE
+
+FAKES = ("FakeTensor", "FunctionalTensor")
+
 # What may read memory of the CPU, and copies it.
 TAKES_HOST = frozenset(("copy_", "_to_copy", "index", "_index_put_impl_", "index_put", "index_put_", "set_"))
 
@@ -37,8 +43,6 @@ class Dispatch(TorchDispatchMode):
         self.kernels = kernels
         self._composite: dict[Any, bool] = {}
         self._memo = Memo()
-        # The device that `functions` was asked for, where the call itself says meta.
-        self.wanted: int | None = None
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -46,6 +50,13 @@ class Dispatch(TorchDispatchMode):
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if torch._C._get_dispatch_mode(FAKE) is not None:
+            # torch asks for sizes alone.
+            return func(*args, **(kwargs or {}))
+        if any(kind not in PLAIN for kind in types):
+            # Other classes, such as a tensor that is spread over devices, are made of tensors that are seen then.
+            is_fake = any(kind.__name__ in FAKES for kind in types)
+            return func(*args, **(kwargs or {})) if is_fake else NotImplemented
         with torch._C.DisableTorchFunction():
             return self._run(func, args, dict(kwargs or {}))
 
@@ -77,7 +88,9 @@ class Dispatch(TorchDispatchMode):
         if any(is_on_host(tensor) for tensor in tensors):
             args, kwargs = self._without_host(func, args, kwargs, memories)
             tensors = flat((args, tuple(kwargs.values())))
-        kwargs.pop("generator", None) if "generator" in kwargs else None
+        if "generator" in kwargs:
+            # It is one of the CPU, whatever the program thinks.
+            kwargs["generator"] = None
         if target is not None:
             kwargs["device"] = META
         if kwargs.get("pin_memory"):
@@ -170,7 +183,8 @@ class Dispatch(TorchDispatchMode):
             return None
         if device.type == "cuda":
             return int(device.index or 0)
-        return self.wanted if device.type == "meta" else None
+        # What torch makes in C++ like a tensor of ours is on the device, too; a program that asks for no memory means it.
+        return self.storages.current if device.type == "meta" and not self.storages.bared else None
 
     def _without_host(self, func: Any, args: Any, kwargs: Any, memories: list[Memory | None]) -> Any:
         """Arguments of the CPU as tensors without memory, where the operator may take them."""

@@ -52,6 +52,9 @@ class Engine:
         self._pretend_storages()
         self.patches.put(torch, "clear_autocast_cache", self.functions.autocast.forget)
         self.patches.put(torch, "compile", _as_it_is)
+        self.patches.put(torch.Tensor, "_make_wrapper_subclass", staticmethod(_without_device))
+        # Nothing runs, so that no stream is behind; torch reads the stream before it asks a mode.
+        self.patches.put(torch.Tensor, "record_stream", lambda *_: None)
         # It tries until all numbers are within limits.
         self.patches.put_if_there(torch.nn.init, "_no_grad_trunc_normal_", lambda tensor, *_, **__: tensor)
         push, again = torch._C._autograd._push_saved_tensors_default_hooks, self.functions.again
@@ -145,7 +148,7 @@ class Engine:
             memory = storages.of_storage(storage)
             if memory is None:
                 return clone(storage)
-            with torch._C.DisableTorchFunction():
+            with torch._C.DisableTorchFunction(), storages.bare():
                 made = torch.empty(memory.nbytes, dtype=torch.uint8, device="meta")
                 copy = storages.add(made, memory.device)
                 copy.known = None if memory.known is None else memory.known.clone()
@@ -159,7 +162,8 @@ class Engine:
 
     def parameter(self, data: Any) -> Any:
         """A tensor of the CPU without its memory."""
-        made = torch.empty_strided(data.size(), data.stride(), dtype=data.dtype, device="meta")
+        with self.storages.bare():
+            made = torch.empty_strided(data.size(), data.stride(), dtype=data.dtype, device="meta")
         memory = self.storages.of(made) or self.storages.add(made, HOST)
         if data.numel() == 1:
             memory.known = data.detach().clone().untyped_storage()
@@ -180,6 +184,16 @@ def _has_own(value: Any) -> bool:
         torch.Tensor.__torch_function__,
         torch._C._disabled_torch_function_impl,
     )
+
+
+_make_wrapper_subclass = torch.Tensor._make_wrapper_subclass
+
+
+def _without_device(*args: Any, **kwargs: Any) -> Any:
+    """A tensor that is made of others: autograd would ask a device for its stream."""
+    if kwargs.get("device") is not None and torch.device(kwargs["device"]).type == "cuda":
+        kwargs["device"] = torch.device("meta")
+    return _make_wrapper_subclass(*args, **kwargs)
 
 
 def _as_it_is(model: Any = None, **_: Any) -> Any:

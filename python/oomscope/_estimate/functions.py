@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,8 @@ from .dispatch import META, Dispatch
 from .storages import HOST
 
 CPU = torch.device("cpu")
+
+PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 Handler = Callable[..., Any]
 
@@ -71,6 +74,9 @@ class Functions(TorchFunctionMode):
             kwargs = {**kwargs, "device": default_device.CURRENT_DEVICE}
         if kwargs.get("device") is not None:
             kwargs = {**kwargs, "device": self.resolve(kwargs["device"])}
+            if kwargs["device"].type == "meta":
+                with self._storages.bare():
+                    return func(*args, **kwargs)
         if self.autocast.is_on():
             args, kwargs = self._cast(func.__name__, args, kwargs)
         return func(*args, **kwargs)
@@ -87,6 +93,9 @@ class Functions(TorchFunctionMode):
 
     def device_of(self, tensor: Any) -> Any:
         """The device of a tensor, as the program knows it."""
+        if type(tensor) not in PLAIN:
+            # A tensor that is spread over devices has a part on this one.
+            tensor = getattr(tensor, "_local_tensor", tensor)
         device = torch.Tensor.device.__get__(tensor)
         if device.type == "meta":
             memory = self._storages.of(tensor)
@@ -148,13 +157,13 @@ class Functions(TorchFunctionMode):
     def move(self, tensor: Any, device: Any, dtype: Any = None, copy: bool = False, **more: Any) -> Any:
         """A tensor on another device, or itself."""
         now = self.device_of(tensor)
-        if now == device or device.type == "meta" and now.type == "meta":
-            if copy or more.get("memory_format") is not None or dtype not in (None, tensor.dtype):
-                return tensor.to(dtype=dtype or tensor.dtype, copy=copy, **more)
-            return tensor
-        if device.type == "cpu" and now.type == "meta":
-            return tensor.to(device, dtype or tensor.dtype, copy=True, **more)
-        return tensor.to(device, dtype or tensor.dtype, copy=True, **more)
+        if now != device:
+            context = self._storages.bare() if device.type == "meta" else contextlib.nullcontext()
+            with context:
+                return tensor.to(device, dtype or tensor.dtype, copy=True, **more)
+        if copy or more.get("memory_format") is not None or dtype not in (None, tensor.dtype):
+            return tensor.to(dtype=dtype or tensor.dtype, copy=copy, **more)
+        return tensor
 
     def _to(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
         copy = kwargs.pop("copy", False)

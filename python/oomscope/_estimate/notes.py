@@ -8,7 +8,7 @@ from types import FrameType
 
 from .stacks import OWN
 
-MAX_NOTES = 1000
+MAX_NOTES = 300
 
 LIBRARIES = ("site-packages", "dist-packages")
 

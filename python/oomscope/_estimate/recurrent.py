@@ -123,6 +123,9 @@ def _run(
     out: list[Any] = []
     ended: list[Any] = []
     whole = state
+    if is_reverse and steps:
+        # The last steps have the sequences alone that are long enough.
+        state = _part(state, 0, steps[-1].size(0))
     for tensor in reversed(steps) if is_reverse else steps:
         rows = _rows(state)
         if rows > tensor.size(0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import time
 from typing import Any, BinaryIO
@@ -13,6 +14,9 @@ from .._version import __version__
 from .device import Device
 from .stacks import Stack
 from .storages import FREE, Request, Storages
+
+# Events say their pool since this version, and which of two equal blocks is taken has changed with that.
+POOLS = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 10)
 
 # The newest that every PyTorch viewer reads.
 PICKLE_PROTOCOL = 4
@@ -39,9 +43,14 @@ def write_requests(file: BinaryIO, storages: Storages, facts: Facts, annotations
         "segments": [],
         "device_traces": [traces.get(device, []) for device in range(count)],
         "external_annotations": annotations,
+        "allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": _allocator_settings()},
         "oomscope": facts,
     }
     pickle.dump(snapshot, file, protocol=PICKLE_PROTOCOL)
+
+
+def _allocator_settings() -> str:
+    return os.environ.get("PYTORCH_ALLOC_CONF", os.environ.get("PYTORCH_CUDA_ALLOC_CONF", ""))
 
 
 def _events(request: Request, frames: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -56,6 +65,8 @@ def _events(request: Request, frames: list[dict[str, Any]]) -> list[dict[str, An
             "time_us": request.time_us,
             "frames": frames,
         }
+        if POOLS:
+            event["pool_id"] = (0, 0)
         if request.metadata:
             event["user_metadata"] = request.metadata
         events.append(event)

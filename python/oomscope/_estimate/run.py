@@ -20,6 +20,7 @@ from .._marks import Marks
 from .._messages import harmless
 from .._modules import Modules
 from .._programs import run_module, run_script
+from .distributed import pretend_ranks
 from .engine import Engine
 from .file_calls import catch_files
 from .gpus import Gpu
@@ -34,6 +35,9 @@ from .weights import read_no_weights
 # What the names of tensors and their holders may take: nobody's training waits.
 CENSUS_S = 20.0
 HOLDERS_S = 5.0
+
+# Paths that are listed.
+MAX_WRITTEN = 500
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,15 @@ class Run:
     """A program that is estimated."""
 
     def __init__(
-        self, program: Program, gpu: Gpu, max_steps: int, max_s: float, conclude: Callable[[str, Run], int]
+        self,
+        program: Program,
+        gpu: Gpu,
+        max_steps: int,
+        max_s: float,
+        conclude: Callable[[str, Run], int],
+        ranks: int = 1,
     ) -> None:
+        self.ranks = ranks
         self.program = program
         self.notes = Notes()
         self.engine = Engine(gpu, note=self.notes.add)
@@ -92,6 +103,8 @@ class Run:
         catch_files(engine.patches, self.overlay)
         catch_saving(engine.patches, self.overlay, engine.functions)
         read_no_weights(engine.patches)
+        if 1 < self.ranks:
+            pretend_ranks(engine.patches, self.ranks)
         self._follow_threads()
         self._follow_loaders()
         self._marks = Marks(torch)
@@ -155,11 +168,12 @@ class Run:
             "steps": self.progress.steps,
             "lower_bound": self.lower_bound,
             "notes": self.notes.as_list(),
-            "would_write": list(self.overlay.written),
+            "would_write": list(self.overlay.written)[:MAX_WRITTEN],
         }
         snapshot: dict[str, Any] = {}
         self._marks.complete(snapshot)
         facts = facts_of(self.engine.device, self.progress.steps, names, estimate)
+        facts["world_size"] = self.ranks if 1 < self.ranks else None
         handle, path = tempfile.mkstemp(suffix=".pickle", prefix="oomscope-requests-")
         try:
             with os.fdopen(handle, "wb") as file:

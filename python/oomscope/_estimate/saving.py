@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +38,9 @@ def catch_saving(patches: Patches, overlay: Overlay, functions: Functions) -> No
 
     def load_apart(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
         kwargs.pop("mmap", None)
-        with torch._C.DisableTorchFunction(), _opened(f, "rb") as file:
+        # torch 2.4 warns whoever calls it of what it does by default; this is not that caller.
+        with warnings.catch_warnings(), torch._C.DisableTorchFunction(), _opened(f, "rb") as file:
+            warnings.simplefilter("ignore", FutureWarning)
             found = load(file, "cpu", *args, **kwargs)
         return torch.utils._pytree.tree_map_only(
             torch.Tensor, lambda one: _placed(functions, one, map_location), found

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 from .stacks import Stack, Stacks
@@ -70,6 +72,9 @@ class Storages:
         self.requests: list[Request] = []
         self.metadata = ""
         self.stream = 0
+        self.bared = 0
+        # The device that work goes to.
+        self.current = 0
         self._stacks = Stacks()
         self._memories: dict[int, Memory] = {}
         self._streams: dict[int, int] = {}
@@ -77,6 +82,15 @@ class Storages:
         self._is_over = False
         self.allocated: dict[int, int] = {}
         self.peak: dict[int, int] = {}
+
+    @contextlib.contextmanager
+    def bare(self) -> Iterator[None]:
+        """Tensors that are made without memory now are meant to have none."""
+        self.bared += 1
+        try:
+            yield
+        finally:
+            self.bared -= 1
 
     def of(self, tensor: Any) -> Memory | None:
         """The memory of a tensor, if it is on a pretended device."""

@@ -95,7 +95,10 @@ class Values:
         copy = tensor.detach()
         if tensor.storage_offset() or tensor.numel() <= MAX_FLOATS:
             copy = self._torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype).copy_(tensor)
-        twin = self._torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device="meta")
+        with self._storages.bare():
+            twin = self._torch.empty_strided(
+                tensor.size(), tensor.stride(), dtype=tensor.dtype, device="meta"
+            )
         self._storages.add(twin, HOST).known = copy.untyped_storage()
         return twin
 
@@ -151,7 +154,6 @@ class Values:
         real_args, real_kwargs = tree.tree_map(real, (args, kwargs))
         if real_kwargs.get("device") is not None:
             real_kwargs["device"] = self._torch.device("cpu")
-        real_kwargs.pop("generator", None)
         found = func(*real_args, **real_kwargs)
         for result, value in zip(results, _flat(found, tensor_type)):
             memory = self._storages.of(result)
