@@ -109,15 +109,19 @@ fn write_annotations<W: Write>(
 
 /// The settings as a value that serde-pickle writes.
 fn settings(settings: &[Setting]) -> serde_json::Value {
-    let value = |s: &Setting| match &s.value {
+    settings.iter().map(|s| (s.name.clone(), setting(&s.value))).collect()
+}
+
+fn setting(value: &SettingValue) -> serde_json::Value {
+    match value {
         SettingValue::Bool(b) => (*b).into(),
         SettingValue::Int(n) => (*n).into(),
         SettingValue::Float(f) => (*f).into(),
         SettingValue::Text(text) => text.as_str().into(),
-        SettingValue::Table(entries) => self::settings(entries),
+        SettingValue::Table(entries) => settings(entries),
+        SettingValue::List(values) => values.iter().map(setting).collect(),
         SettingValue::None => serde_json::Value::Null,
-    };
-    settings.iter().map(|s| (s.name.clone(), value(s))).collect()
+    }
 }
 
 /// Events that lead from the state after the trace to the state before it.

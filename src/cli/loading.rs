@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::stderr;
 use indicatif::{ProgressBar, ProgressStyle};
 use oomscope_model::Snapshot;
-use oomscope_report::device_lines;
+use oomscope_report::{device_lines, predicted_line};
 use oomscope_snapshot::load::{Input, LoadJob, Progress};
 use oomscope_units as units;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,22 @@ use std::time::Duration;
 /// Time between two steps of the bar. Files that load faster never show one.
 const TICK: Duration = Duration::from_millis(150);
 
-/// Load a file, showing progress on standard error if it is a terminal.
+/// Load a file, showing progress on standard error if it is a terminal. Says there why its figures are not known, if so.
 pub(super) fn load(path: &Path) -> Result<Arc<Snapshot>, Failure> {
+    let (snapshot, name) = read(path)?;
+    for warning in warnings(&name, &snapshot) {
+        stderr::notice(&warning);
+    }
+    Ok(snapshot)
+}
+
+/// Load a file that is no recording yet, so that nothing is to be said of its figures.
+pub(super) fn load_quietly(path: &Path) -> Result<Arc<Snapshot>, Failure> {
+    read(path).map(|(snapshot, _)| snapshot)
+}
+
+/// Load a file, with the name that it has in messages.
+fn read(path: &Path) -> Result<(Arc<Snapshot>, String), Failure> {
     let input = Input::from_arg(path);
     let name = input.name();
     let job = LoadJob::start(input, Progress::default(), || {})
@@ -34,16 +48,14 @@ pub(super) fn load(path: &Path) -> Result<Arc<Snapshot>, Failure> {
         bar.finish_and_clear();
     }
     let snapshot = outcome.map_err(|error| Failure::new(&error, error.hint()))?;
-    for warning in warnings(&name, &snapshot) {
-        stderr::notice(&warning);
-    }
     if job.progress().has_more_behind() {
         stderr::notice(&format!("warning: {name} has bytes behind its compressed data, which are left out"));
     }
-    Ok(snapshot)
+    Ok((snapshot, name))
 }
 
-/// Why the figures of a file are not known: it is damaged, contradicts itself, or does not have all that happened.
+/// What is to be known of the figures of a file: they are predicted, it is damaged, contradicts itself, or does not have all that
+/// happened.
 pub(super) fn warnings(name: &str, snapshot: &Arc<Snapshot>) -> Vec<String> {
     let damage = snapshot.damage.as_ref().map(|damage| {
         let (offset, reason) = (damage.offset, &damage.reason);
@@ -53,7 +65,8 @@ pub(super) fn warnings(name: &str, snapshot: &Arc<Snapshot>) -> Vec<String> {
         let word = if why.is_fault() { "warning" } else { "note" };
         format!("{word}: {name}: {line}")
     });
-    damage.into_iter().chain(of_device).collect()
+    let predicted = predicted_line(snapshot).map(|line| format!("note: {name}: {line}"));
+    predicted.into_iter().chain(damage).chain(of_device).collect()
 }
 
 /// Several files, loaded one after another. A file that cannot be loaded is reported and left out.

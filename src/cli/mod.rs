@@ -11,6 +11,7 @@ mod explain;
 mod export;
 mod failure;
 mod keep;
+mod lay_out;
 mod licenses;
 mod live;
 mod loading;
@@ -109,6 +110,9 @@ enum Command {
     /// Say which changes to the program make it fit, cheapest first, each simulated
     #[command(alias = "remedies")]
     Fixes(remedies::RemediesArgs),
+    /// Make a snapshot of requests that no device met
+    #[command(hide = true)]
+    LayOut(lay_out::LayOutArgs),
     /// Compare the ranks of a job: peaks, the outlier and its lines, who failed first
     Ranks(ranks::RanksArgs),
     /// Answer coding agents: the queries as tools of a Model Context Protocol server on standard input and output
@@ -116,6 +120,8 @@ enum Command {
     Mcp(mcp::McpArgs),
     /// Run a Python program and record it: a snapshot is written when memory runs out
     Run(recorder::RecorderArgs),
+    /// Run a Python program without a GPU: what it would need of one, and the snapshot that it would write
+    Estimate(recorder::RecorderArgs),
     /// Say whether this machine's torch can record, and what that costs
     Doctor(recorder::RecorderArgs),
     /// Generate completions for a shell: bash, zsh, fish, …
@@ -138,10 +144,12 @@ impl Command {
             Self::Check(args) => check::run(args),
             Self::Simulate(args) => simulate::run(args),
             Self::Fixes(args) => remedies::run(args),
+            Self::LayOut(args) => lay_out::run(args),
             Self::Ranks(args) => ranks::run(args),
             #[cfg(feature = "mcp")]
             Self::Mcp(args) => mcp::run(args),
             Self::Run(args) => recorder::run("run", args),
+            Self::Estimate(args) => recorder::run("estimate", args),
             Self::Doctor(args) => recorder::run("doctor", args),
             Self::Completions(args) => completions::run(args, &mut command()),
             Self::Licenses => licenses::run(),

@@ -1,4 +1,4 @@
-//! `oomscope run` and `oomscope doctor`: the Python package beside this program, which records, in the user's own Python.
+//! `oomscope run`, `estimate` and `doctor`: the Python package beside this program, in the user's own Python.
 
 use super::failure::Failure;
 use clap::Args;
@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Arguments of `run` and `doctor`, which Python reads.
+/// Arguments of `run`, `estimate` and `doctor`, which Python reads.
 #[derive(Debug, Args)]
 #[command(
     disable_help_flag = true,
@@ -16,11 +16,12 @@ use std::process::{Command, Stdio};
   oomscope run train.py --lr 1e-4          in place of: python train.py --lr 1e-4
   oomscope run --dir snaps -m package.train   in place of: python -m package.train
   oomscope run --help                      the options
+  oomscope estimate train.py --device 80GiB -- --lr 1e-4   what would it need? No GPU is used
   oomscope doctor                          can this torch record, and what does it cost here?
   torchrun -m oomscope run train.py        each rank of a job
 
-These are `python -m oomscope run` and `python -m oomscope doctor` with the Python of the active virtual environment, else the
-one that this program was installed with, else python3 on the PATH."
+These are `python -m oomscope run`, `estimate` and `doctor` with the Python of the active virtual environment, else the one that
+this program was installed with, else python3 on the PATH."
 )]
 pub(super) struct RecorderArgs {
     /// Options, then the program and its arguments

@@ -188,6 +188,7 @@ fn live_rows_have_exactly_the_documented_keys_and_are_sorted() {
                 "frames_left_out",
                 "named",
                 "pool",
+                "predicted",
                 "rule",
                 "schema",
                 "size",

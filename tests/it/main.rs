@@ -32,6 +32,7 @@ mod gate;
 mod host_memory;
 mod injection;
 mod json_snapshots;
+mod lay_out;
 mod layering;
 mod loading;
 mod marks;

@@ -90,7 +90,7 @@ fn a_recording_is_never_overwritten() {
 }
 
 /// Every command that writes files, with `OUT` for the file or the folder; the recording is standard input.
-const WRITERS: [&str; 12] = [
+const WRITERS: [&str; 13] = [
     "live - -o OUT",
     "report - -o OUT",
     "report - --format html -o OUT",
@@ -101,6 +101,7 @@ const WRITERS: [&str; 12] = [
     "export - --format csv --table events -o OUT",
     "export - --format csv -o OUT/",
     "cut - -o OUT",
+    "lay-out - -o OUT",
     "ranks - -o OUT",
     "ranks - --format csv -o OUT/",
 ];

@@ -59,6 +59,8 @@ fn python_on_the_path_gets_all_arguments_as_they_are() {
     assert_eq!(found[1..3], ["-m", "oomscope"]);
     assert_eq!(found[3..], given);
     assert_eq!(arguments(&run(oomscope(), &path, &["doctor", "--no-cost"]))[3..], ["doctor", "--no-cost"]);
+    let estimated = ["estimate", "train.py", "--device", "80GiB", "--", "--lr", "1"];
+    assert_eq!(arguments(&run(oomscope(), &path, &estimated))[3..], estimated);
     assert_eq!(arguments(&run(oomscope(), &path, &["run", "--help"]))[3..], ["run", "--help"]);
 }
 

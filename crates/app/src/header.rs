@@ -9,7 +9,7 @@ use crate::theme;
 use eframe::egui::{self, Label, Sense};
 use oomscope_diagnosis::Severity;
 use oomscope_model::Recording;
-use oomscope_report::{Fix, RemedyText};
+use oomscope_report::{Fix, RemedyText, predicted_title};
 
 /// Width of the coloured left edge, in points.
 const EDGE_PX: f32 = 4.0;
@@ -28,7 +28,8 @@ pub(super) fn ui(
     let has_oom = !recording.ooms.is_empty();
     let is_critical = verdict.map_or(has_oom, |verdict| verdict.severity == Severity::Critical);
     let edge = theme::color(if is_critical { palette.oom } else { palette.accent });
-    let title = verdict.map_or(derived.figures.headline.clone(), |verdict| verdict.title.clone());
+    let title = verdict.map_or(derived.figures.headline.as_str(), |verdict| verdict.title.as_str());
+    let title = predicted_title(recording.snapshot(), title);
     let frame = egui::Frame::NONE.inner_margin(egui::Margin { left: 16, right: 12, top: 4, bottom: 5 });
     let area = frame.show(ui, |ui| {
         ui.set_width(ui.available_width());

@@ -161,10 +161,12 @@ impl PictureSpec {
 
     /// The verdict, or the outcome of the recording.
     pub(super) fn headline(&self, timeline: &Timeline) -> String {
-        match &self.verdict {
+        let snapshot = self.recording.snapshot();
+        let title = match &self.verdict {
             Some(verdict) => self.redacted(verdict.title.clone()),
-            None => report::headline(timeline, self.recording.snapshot().damage.is_some()),
-        }
+            None => report::headline(timeline, snapshot.damage.is_some()),
+        };
+        report::predicted_title(snapshot, &title)
     }
 
     /// A text without folders, if they are to be left out.

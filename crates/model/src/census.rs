@@ -280,6 +280,17 @@ impl Census {
         Self { missing, ..self }
     }
 
+    /// The same with storages at other addresses; tensors without a new one are left out.
+    #[must_use]
+    pub fn moved(self, to: impl Fn(DeviceId, u64) -> Option<u64>) -> Self {
+        let moved =
+            |tensor: NamedTensor| Some(NamedTensor { addr: to(tensor.device, tensor.addr)?, ..tensor });
+        let mut tensors: Vec<NamedTensor> = self.tensors.into_iter().filter_map(moved).collect();
+        // Stable: the tensors of one storage keep their order.
+        tensors.sort_by_key(|tensor| (tensor.device, tensor.addr));
+        Self { tensors, ..self }
+    }
+
     /// What there was no time for.
     pub fn missing(&self) -> Missing {
         self.missing

@@ -28,6 +28,8 @@ pub enum SettingValue {
     Text(String),
     /// A table, such as `roundup_power2_divisions`.
     Table(Vec<Setting>),
+    /// A list. The allocator has none; the recorder does.
+    List(Vec<Self>),
 }
 
 impl SettingValue {
@@ -35,6 +37,30 @@ impl SettingValue {
     pub(super) fn table(&self) -> Option<&[Setting]> {
         match self {
             Self::Table(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The values, if it is a list.
+    pub(super) fn list(&self) -> Option<&[Self]> {
+        match self {
+            Self::List(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is one.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is a whole one.
+    pub(super) fn int(&self) -> Option<i64> {
+        match self {
+            Self::Int(number) => Some(*number),
             _ => None,
         }
     }

@@ -1,9 +1,10 @@
 //! The whole file: the tables that its devices share, and its timelines.
 
-use super::settings::{CONF_VARIABLES, Setting, SettingValue, entry};
+use super::estimate::ESTIMATE_KEY;
+use super::settings::{CONF_VARIABLES, Setting, entry};
 use super::{
-    Accelerator, ActionNames, Bytes, Census, DeviceId, FrameId, FrameTable, Originals, RecordedTensors,
-    Sources, StackId, StackTable, StrId, StringTable, Timeline,
+    Accelerator, ActionNames, Bytes, Census, DeviceId, Estimate, FrameId, FrameTable, Originals,
+    RecordedTensors, Sources, StackId, StackTable, StrId, StringTable, Timeline,
 };
 use std::sync::Arc;
 
@@ -143,20 +144,24 @@ impl Snapshot {
 
     /// A number that oomscope's recorder noted of the whole file under a name.
     pub fn noted(&self, name: &str) -> Option<i64> {
-        match entry(&self.recorder, name)? {
-            SettingValue::Int(number) => Some(*number),
-            _ => None,
-        }
+        entry(&self.recorder, name)?.int()
+    }
+
+    /// What the file says of a program that ran without a device; `None` where a device recorded it.
+    pub fn estimate(&self) -> Option<Estimate<'_>> {
+        Estimate::of(entry(&self.recorder, ESTIMATE_KEY)?)
     }
 
     /// What oomscope's recorder noted of a device under a name.
     fn noted_bytes(&self, device: DeviceId, name: &str) -> Option<Bytes> {
         let devices = entry(&self.recorder, "devices")?.table()?;
         let about = entry(devices, &device.0.to_string())?.table()?;
-        match entry(about, name)? {
-            SettingValue::Int(bytes) => Some(Bytes(*bytes)).filter(|&bytes| 0 < bytes),
-            _ => None,
-        }
+        entry(about, name)?.int().map(Bytes).filter(|&bytes| 0 < bytes)
+    }
+
+    /// Whether a program ran without a device, so that all figures are predicted.
+    pub fn is_estimate(&self) -> bool {
+        entry(&self.recorder, ESTIMATE_KEY).is_some_and(|value| value.table().is_some())
     }
 
     /// The kind of accelerator that it is from.

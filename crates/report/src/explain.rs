@@ -4,6 +4,7 @@ use super::because_text::{allocation_name, because_text};
 use super::damage::DamageRecord;
 use super::json;
 use super::named_tensor::{NamedRecord, named_records, named_text};
+use super::predicted::PredictedRecord;
 use super::trust::{TrustRecord, trust_lines};
 use oomscope_analysis::{
     Attribution, Claim, FittingTensor, SiteFrame, Verdict, fitting_tensors, frame_line, site_frame,
@@ -50,6 +51,7 @@ struct Record<'a> {
     named: Vec<NamedRecord<'a>>,
     stack: Vec<String>,
     damage: Option<DamageRecord>,
+    predicted: Option<PredictedRecord>,
     trust: TrustRecord,
 }
 
@@ -109,6 +111,7 @@ impl Explanation<'_> {
             named: named_records(self.recording, &self.found.categories, self.allocation.id),
             stack: stack_lines(self.recording.snapshot(), self.allocation.stack).collect(),
             damage: DamageRecord::of(self.recording.snapshot()),
+            predicted: PredictedRecord::of(self.recording.snapshot()),
             trust: TrustRecord::of(self.recording),
         }
     }

@@ -40,11 +40,13 @@ mod headline;
 mod iterations;
 mod json;
 mod kept;
+mod lay_out;
 mod live;
 mod modules;
 mod named_tensor;
 mod note_places;
 mod position;
+mod predicted;
 mod prices;
 mod projection;
 mod projection_parts;
@@ -86,6 +88,7 @@ pub use headline::{caption_lines, headline, moment_name, moment_text, when_text}
 pub use iterations::{ITERATION_COLUMNS, iteration_cells, iteration_name, iteration_phases, iterations_csv};
 pub use json::write_text as write_json_text;
 pub use kept::{KeptError, KeptPromises, MAX_PROMISES_BYTES, Promise, RecordingMark, kept_promises};
+pub use lay_out::{LaidDevice, laid_out_json};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use modules::{
     main_module_rows, module_calls_text, module_cells, module_columns, module_indent, module_label,
@@ -93,6 +96,7 @@ pub use modules::{
 };
 pub use named_tensor::named_text;
 pub use note_places::place_words;
+pub use predicted::{predicted_line, predicted_title};
 pub use prices::{NO_PRICE, price_text};
 pub use projection::projection_lines;
 pub use projection_parts::projection_text;

@@ -5,6 +5,7 @@ use super::csv_text::{io_error, optional, pool, spreadsheet_safe};
 use super::damage::DamageRecord;
 use super::json;
 use super::named_tensor::{NamedRecord, first_name, named_records, tensor_label};
+use super::predicted::PredictedRecord;
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
 use oomscope_analysis::filter::Matches;
@@ -75,6 +76,7 @@ struct Record<'a> {
     frames_left_out: usize,
     /// In each row, since an array has no other place for it.
     damage: Option<DamageRecord>,
+    predicted: Option<PredictedRecord>,
     trust: TrustRecord,
     #[serde(skip)]
     age_us: Option<i64>,
@@ -132,6 +134,7 @@ fn record<'a>(sets: &'a [LiveSet], row: &LiveRow, max_frames: usize) -> Record<'
         stack: FrameRecords { snapshot, frames: &frames[..shown] },
         frames_left_out: frames.len() - shown,
         damage: DamageRecord::of(snapshot),
+        predicted: PredictedRecord::of(snapshot),
         trust: TrustRecord::of(recording),
         age_us: alloc_time_us.zip(now_us).map(|(then, now)| now.saturating_sub(then)),
     }

@@ -5,6 +5,7 @@ use super::fits::{FitWords, fit_words};
 use super::json;
 use super::kept::{RecordingMark, SCHEMA, VERSION};
 use super::position::turn_text;
+use super::predicted::PredictedRecord;
 use super::prices::{PriceRecord, price_text};
 use super::projection::{ProjectionRecord, projection_lines, projection_record};
 use super::simulation::fidelity_text;
@@ -60,6 +61,7 @@ struct Record<'a> {
     remedies: Vec<RemedyRecord<'a>>,
     without_effect: &'a [String],
     damage: Option<DamageRecord>,
+    predicted: Option<PredictedRecord>,
     trust: TrustRecord,
 }
 
@@ -223,6 +225,7 @@ pub fn remedies_json(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
             .collect(),
         without_effect: &predictions.without_effect,
         damage: DamageRecord::of(report.recording.snapshot()),
+        predicted: PredictedRecord::of(report.recording.snapshot()),
         trust: TrustRecord::of(report.recording),
     };
     json::write(out, &record)

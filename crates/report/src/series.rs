@@ -2,6 +2,7 @@
 
 use super::damage::DamageRecord;
 use super::json;
+use super::predicted::PredictedRecord;
 use super::trust::TrustRecord;
 use oomscope_analysis::SeriesColumn;
 use oomscope_model::{Bytes, Moment, Recording, Snapshot, Timeline};
@@ -17,6 +18,7 @@ struct Record<'a> {
     file: &'a str,
     devices: &'a [DeviceSeries],
     damage: Option<DamageRecord>,
+    predicted: Option<PredictedRecord>,
 }
 
 /// Memory of a device over time.
@@ -79,5 +81,6 @@ pub fn series_json(
     snapshot: &Snapshot,
     devices: &[DeviceSeries],
 ) -> io::Result<()> {
-    json::write(out, &Record { schema: SCHEMA, file, devices, damage: DamageRecord::of(snapshot) })
+    let (damage, predicted) = (DamageRecord::of(snapshot), PredictedRecord::of(snapshot));
+    json::write(out, &Record { schema: SCHEMA, file, devices, damage, predicted })
 }

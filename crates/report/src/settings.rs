@@ -34,6 +34,7 @@ fn is_default(setting: &Setting) -> bool {
         (_, SettingValue::Int(n)) => matches!(n, -1 | 0) || *n == i64::MAX,
         (_, SettingValue::Float(f)) => *f == 0.0,
         (_, SettingValue::Table(entries)) => entries.iter().all(is_default),
+        (_, SettingValue::List(values)) => values.is_empty(),
         (_, SettingValue::Bool(true)) => false,
     }
 }
@@ -53,6 +54,9 @@ pub(super) fn value_text(value: &SettingValue) -> String {
         SettingValue::Table(entries) => {
             let entry = |s: &Setting| format!("{}:{}", units::printable(&s.name), value_text(&s.value));
             format!("[{}]", entries.iter().map(entry).collect::<Vec<_>>().join(","))
+        }
+        SettingValue::List(values) => {
+            format!("[{}]", values.iter().map(value_text).collect::<Vec<_>>().join(","))
         }
     }
 }

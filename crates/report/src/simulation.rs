@@ -3,6 +3,7 @@
 use super::damage::DamageRecord;
 use super::fits::{fit_words, outcome_text};
 use super::json;
+use super::predicted::PredictedRecord;
 use super::projection::{ProjectionRecord, projection_lines, projection_record};
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
@@ -62,6 +63,7 @@ struct Record<'a> {
     recommendation: Option<String>,
     smallest_capacity: Option<u64>,
     damage: Option<DamageRecord>,
+    predicted: Option<PredictedRecord>,
     trust: TrustRecord,
 }
 
@@ -158,6 +160,7 @@ pub fn simulation_json(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::
         recommendation: simulation.recommended.map(|outcome| export_line(&outcome.settings)),
         smallest_capacity: simulation.smallest_bytes,
         damage: DamageRecord::of(recording.snapshot()),
+        predicted: PredictedRecord::of(recording.snapshot()),
         trust: TrustRecord::of(recording),
     };
     json::write(out, &record)

@@ -5,6 +5,7 @@ use super::damage::DamageRecord;
 use super::iterations::{IterationRecord, iteration_records};
 use super::modules::{ModulesRecord, modules_record};
 use super::position::{PlaceRecord, place, position_text};
+use super::predicted::{PredictedRecord, predicted_line};
 use super::settings::recorder_line;
 use super::stats_request::{
     AtRecord, FilterRecord, StatsRequest, at_record, by_key, filter_record, inferred_by_key, request_text,
@@ -55,6 +56,7 @@ struct Record {
     /// The allocations that were asked for; null without a filter.
     filter: Option<FilterRecord>,
     damage: Option<DamageRecord>,
+    predicted: Option<PredictedRecord>,
     trust: TrustRecord,
     settings: Vec<String>,
     annotations: usize,
@@ -139,6 +141,7 @@ fn record(file: &str, recording: &Recording, facts: &Facts, request: StatsReques
         at: at.map(|at| at_record(&attribution, recording, at)),
         filter: request.filter.map(|filter| filter_record(filter, recording, &attribution, moment)),
         damage: DamageRecord::of(snapshot),
+        predicted: PredictedRecord::in_full(snapshot),
         trust: TrustRecord::of(recording),
         settings: non_default_settings(snapshot),
         annotations: snapshot.annotations.len(),
@@ -197,6 +200,9 @@ pub fn stats_text(
             units::count(damage.offset),
             units::printable(&damage.reason)
         )?;
+    }
+    if let Some(predicted) = predicted_line(snapshot) {
+        writeln!(out, "  predicted    {predicted}")?;
     }
     let settings = non_default_settings(snapshot);
     let settings = match (snapshot.settings.is_empty(), settings.is_empty()) {

@@ -1,6 +1,7 @@
 //! How far the figures of a device can be trusted: in words, and as JSON has it.
 
 use super::damage::damage_line;
+use super::predicted::predicted_line;
 use oomscope_model::{Moment, Recording, Snapshot, Timeline, Why};
 use oomscope_units as units;
 use serde::Serialize;
@@ -42,13 +43,14 @@ pub(super) fn device_sentences(recording: &Recording) -> Vec<String> {
     recording.trust.whys().into_iter().filter_map(|why| sentence(recording, why)).collect()
 }
 
-/// Why figures of some devices of a file are not known, with the device where the file has several.
+/// What is to be known of the figures of some devices of a file: that they are predicted, and why they are not known, with the
+/// device where the file has several.
 pub fn trust_lines<'a>(
     snapshot: &Snapshot,
     recordings: impl IntoIterator<Item = &'a Recording>,
 ) -> Vec<String> {
     let of_devices = recordings.into_iter().flat_map(lines_of).map(|(_, line)| line);
-    damage_line(snapshot).into_iter().chain(of_devices).collect()
+    predicted_line(snapshot).into_iter().chain(damage_line(snapshot)).chain(of_devices).collect()
 }
 
 /// Why figures of the devices of a file are not known, besides the damage of the file.

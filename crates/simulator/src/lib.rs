@@ -8,7 +8,8 @@
 //! ([`Subject::fidelity`]). [`Subject::simulate`] gives the [`Outcome`] of other [`Settings`] on a
 //! [`Device`], [`Subject::layout_at`] the segment map, [`sweep`] several outcomes at once,
 //! [`recommended`] the smallest change that fits, [`smallest_capacity`] the least memory, and
-//! [`Subject::scaled`] and [`Subject::simulate_program`] another program. docs/fixes.md has the rules and how they were checked.
+//! [`Subject::scaled`] and [`Subject::simulate_program`] another program. [`lay_out`] makes a recording of requests that no device
+//! met. docs/fixes.md has the rules and how they were checked.
 //!
 //! This package knows no text formats, no files, no windows and no categories.
 //!
@@ -31,6 +32,7 @@
 
 mod allocator;
 mod inference;
+mod lay_out;
 mod program;
 mod replay;
 mod requests;
@@ -41,6 +43,7 @@ mod sweep;
 mod until;
 
 pub use allocator::{Counters, Gauge, LaidBlock, LaidSegment};
+pub use lay_out::{LaidOut, LayOutError, lay_out};
 pub use program::{Added, FailedRequest, Peak, Point, Profile, Program, Row};
 pub use replay::{Fidelity, Outcome, Reach, SimulatedOom, margin_bytes};
 pub use settings::{Device, ExpandableSegments, Ignored, SettingError, Settings};

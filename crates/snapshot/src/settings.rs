@@ -2,11 +2,11 @@
 
 use super::builder::Builder;
 use super::census::CENSUS;
-use super::containers::DictState;
+use super::containers::{DictState, ListState};
 use oomscope_model::{Setting, SettingValue, Sources, StrId};
 use oomscope_pickle::{Kind, Value, View};
 
-/// The deepest nesting of tables that is read. torch nests one; the limit keeps recursion short.
+/// The deepest nesting of tables and lists that is read. torch nests one, and the recorder three; the limit keeps recursion short.
 const MAX_DEPTH: usize = 4;
 
 /// The most settings that are read in all. torch has a few dozen; tables that share their entries would multiply.
@@ -73,9 +73,22 @@ impl Builder {
                 }
                 SettingValue::Table(settings)
             }
+            View::Ref(Kind::List, list) if depth < MAX_DEPTH => {
+                let ListState::Loose(container) = self.lists.get(list) else {
+                    return SettingValue::List(Vec::new());
+                };
+                let mut values = Vec::new();
+                for &value in self.loose.get(container) {
+                    let Some(rest) = left.settings.checked_sub(1) else { break };
+                    left.settings = rest;
+                    values.push(self.setting(value, depth + 1, left));
+                }
+                SettingValue::List(values)
+            }
             _ => SettingValue::None,
         }
     }
+
     /// A text, if there is room left for it.
     fn text(&self, text: StrId, left: &mut Left) -> Option<String> {
         let rest = left.text_bytes.checked_sub(self.strings.whole_bytes(text).len());

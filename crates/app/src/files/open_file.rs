@@ -10,8 +10,8 @@ use crate::work::setup::Setup;
 use eframe::egui;
 use oomscope_draw::SparkLine;
 use oomscope_model::{DeviceId, Recording, Snapshot};
-use oomscope_report::device_lines;
 use oomscope_report::notes::Place;
+use oomscope_report::{device_lines, predicted_line};
 use oomscope_snapshot::load::{Input, rules_nearby};
 use oomscope_units as units;
 use std::path::PathBuf;
@@ -140,7 +140,7 @@ impl OpenFile {
 }
 
 fn notices(snapshot: &Arc<Snapshot>) -> Vec<String> {
-    let mut notices = Vec::new();
+    let mut notices: Vec<String> = predicted_line(snapshot).into_iter().collect();
     if let Some(damage) = &snapshot.damage {
         let (offset, reason) = (units::count(damage.offset), units::printable(&damage.reason));
         notices.push(format!(

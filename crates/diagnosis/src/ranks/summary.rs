@@ -47,6 +47,8 @@ pub struct DeviceSummary {
     pub world_size: Option<u32>,
     /// True if only a part of the file could be read.
     pub is_damaged: bool,
+    /// True if no device recorded the file.
+    pub is_predicted: bool,
     /// How far its figures can be trusted.
     pub trust: DeviceTrust,
 }
@@ -153,6 +155,7 @@ fn summary(recording: &Recording, facts: &Facts) -> DeviceSummary {
         taken_us: recording.snapshot().noted("taken_us"),
         world_size: recording.snapshot().noted("world_size").and_then(|ranks| u32::try_from(ranks).ok()),
         is_damaged: recording.snapshot().damage.is_some(),
+        is_predicted: recording.snapshot().is_estimate(),
         trust: recording.trust,
     }
 }

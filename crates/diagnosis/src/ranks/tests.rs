@@ -47,6 +47,7 @@ fn rank(rank: u32, lines: &[(&str, i64)]) -> FileSummary {
         reserved: vec![(0, Bytes::ZERO), (10, active_bytes)],
         time_us: Some([0, 100]),
         is_damaged: false,
+        is_predicted: false,
         trust: oomscope_model::DeviceTrust::KNOWN,
     };
     let name = format!("rank{rank}.pickle");

@@ -6,6 +6,7 @@ use super::rows::module_text;
 use super::sentence::{comparison_sentence, moment_word};
 use crate::damage::DamageRecord;
 use crate::position::{PlaceRecord, place};
+use crate::predicted::PredictedRecord;
 use crate::trust::TrustRecord;
 use crate::{json, settings};
 use oomscope_analysis::comparison::{
@@ -54,6 +55,7 @@ struct SideRecord {
     /// The event with which the iteration began, from which on memory is not `from_before`; null for the recording.
     iteration_begins: Option<u32>,
     damage: Option<DamageRecord>,
+    predicted: Option<PredictedRecord>,
     trust: TrustRecord,
 }
 
@@ -209,6 +211,7 @@ fn side(report: &ComparisonReport<'_>, side: usize) -> SideRecord {
             Since::Recording => None,
         },
         damage: DamageRecord::of(of.recording.snapshot()),
+        predicted: PredictedRecord::of(of.recording.snapshot()),
         trust: TrustRecord::of(of.recording),
     }
 }

@@ -5,6 +5,7 @@ use super::rows::{line_text, module_text, pool_text};
 use super::titled::{TitledTable, number, part, text};
 use super::{ComparisonReport, promises};
 use crate::diagnosis::{Cell, Column};
+use crate::predicted::predicted_line;
 use crate::trust::trust_sentences;
 use crate::{settings, when_text};
 use oomscope_analysis::comparison::{BothSides, Change, Portion, Restated, Since};
@@ -44,6 +45,7 @@ pub fn side_text(report: &ComparisonReport<'_>, side: usize) -> String {
     parts.extend((!moment.starts_with("event ")).then(|| format!("at {moment}")));
     parts.push(when_text(of.recording, of.moment));
     parts.extend(place);
+    parts.extend(predicted_line(of.recording.snapshot()));
     parts.extend(trust_sentences(of.recording));
     parts.join(" · ")
 }

@@ -10,6 +10,7 @@ use super::quoted::{RemedyText, quoted};
 use super::simulated::{simulated_by, text_of};
 use crate::damage::DamageRecord;
 use crate::notes::{Note, Place};
+use crate::predicted::PredictedRecord;
 use crate::trust::TrustRecord;
 use crate::{moment_text, non_default_settings, place_words};
 use oomscope_analysis::segment_state::GroupKey;
@@ -59,6 +60,7 @@ pub struct Document {
     pub(super) settings: Vec<String>,
     pub(super) has_settings: bool,
     pub(super) damage: Option<DamageRecord>,
+    pub(super) predicted: Option<PredictedRecord>,
     pub(super) trust: TrustRecord,
     pub(super) events: usize,
     /// The memory of modules.
@@ -193,6 +195,8 @@ impl Document {
             settings: settings.iter().map(|text| clean.text(text)).collect(),
             has_settings: !snapshot.settings.is_empty(),
             damage: DamageRecord::of(snapshot),
+            predicted: PredictedRecord::in_full(snapshot)
+                .map(|record| record.cleaned(|text| clean.prose(text))),
             trust: TrustRecord::of(recording),
             events: recording.events.len(),
             modules: input.modules.map(|table| clean.modules(table)),
@@ -220,6 +224,11 @@ impl Document {
     /// The id of the verdict.
     pub fn verdict(&self) -> &'static str {
         self.findings.first().map_or("none", |finding| finding.id.name())
+    }
+
+    /// That no device recorded the file; `None` if one did.
+    pub(super) fn predicted_text(&self) -> Option<&str> {
+        self.predicted.as_ref().map(PredictedRecord::text)
     }
 
     /// The allocator's settings, in a line.

@@ -47,6 +47,7 @@ pub fn report_json(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         "ranks": document.ranks,
         "notes": document.notes.iter().map(note).collect::<Vec<_>>(),
         "damage": document.damage,
+        "predicted": document.predicted,
         "trust": document.trust,
     });
     crate::json::write(out, &report)

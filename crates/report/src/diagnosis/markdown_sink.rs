@@ -72,6 +72,9 @@ impl Sink for Markdown {
         self.out.push_str(&inline_code(head.name));
         self.element(" · ", head.device, "\n\n");
         self.element("", head.moment, "\n\n");
+        if let Some(predicted) = head.predicted {
+            self.element("**", predicted, "**\n\n");
+        }
     }
 
     fn open_finding(&mut self, severity: Severity, id: FindingId) {

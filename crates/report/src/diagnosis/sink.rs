@@ -64,6 +64,8 @@ pub(crate) struct Head<'a> {
     pub(crate) name: &'a str,
     pub(crate) device: &'a str,
     pub(crate) moment: &'a str,
+    /// That no device recorded it.
+    pub(crate) predicted: Option<&'a str>,
 }
 
 /// A piece of a paragraph.

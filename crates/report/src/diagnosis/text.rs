@@ -30,6 +30,7 @@ pub enum TextDetail {
 pub fn report_text(out: &mut dyn Write, document: &Document, detail: TextDetail) -> io::Result<()> {
     writeln!(out, "{} · {}", document.name, document.device_name)?;
     paragraph(out, "", &document.moment_text)?;
+    document.predicted_text().map_or(Ok(()), |text| paragraph(out, "", text))?;
     writeln!(out)?;
     match detail {
         TextDetail::Short => short(out, document)?,

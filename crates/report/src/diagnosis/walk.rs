@@ -27,6 +27,7 @@ pub(super) fn head(sink: &mut impl Sink, document: &Document) {
         name: &document.name,
         device: &document.device_name,
         moment: &document.moment_text,
+        predicted: document.predicted_text(),
     });
 }
 

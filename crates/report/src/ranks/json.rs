@@ -51,6 +51,8 @@ struct DeviceRecord {
     device: i64,
     events: usize,
     complete: bool,
+    /// Whether no device recorded the file.
+    predicted: bool,
     trust: BTreeMap<&'static str, &'static str>,
     peak_active: Bytes,
     peak_event: i64,
@@ -196,6 +198,7 @@ fn device(device: &DeviceSummary) -> DeviceRecord {
         device: device.device.0,
         events: device.events,
         complete: !device.is_damaged,
+        predicted: device.is_predicted,
         trust: device.trust.kinds().map(|(kind, trust)| (kind, trust.key())).into(),
         peak_active: peak.active_bytes,
         peak_event: i64::from(peak.moment.0) - 1,

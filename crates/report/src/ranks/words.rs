@@ -70,6 +70,9 @@ pub fn outcome(row: JobDevice<'_>) -> String {
     if row.device.is_damaged && !whys.contains(&damaged) {
         whys.insert(0, damaged);
     }
+    if row.device.is_predicted {
+        whys.insert(0, "predicted");
+    }
     let why = whys.join(", ");
     let Some(failure) = &row.device.failure else {
         let none = if row.device.trust.failed_requests.is_known() { "no OOM" } else { "no OOM recorded" };

@@ -1,7 +1,7 @@
 //! The driver under the allocator: its capacity, and the addresses of segments.
 
+use super::addresses::Addresses;
 use crate::requests::{FIRST_SIMULATED_ADDRESS, SegmentAction, SegmentEvent};
-use oomscope_model::allocator_sizes::ROUND_LARGE;
 
 /// The most recorded segment events, from the present one on, in which the address of a new range is looked for. It
 /// bounds the cost where none matches.
@@ -16,13 +16,13 @@ pub(super) struct Driver<'a> {
     /// `recorded[from..to]` are the events between the request before and this one whose address is not taken yet.
     from: usize,
     to: usize,
-    /// The next address that no recorded segment has.
-    next_new: u64,
+    /// Where segments go that the recording does not have.
+    pub(super) addresses: Addresses,
 }
 
 impl<'a> Driver<'a> {
     pub(super) fn new(capacity: u64, recorded: &'a [SegmentEvent]) -> Self {
-        Self { capacity, recorded, from: 0, to: 0, next_new: FIRST_SIMULATED_ADDRESS }
+        Self { capacity, recorded, from: 0, to: 0, addresses: Addresses::fresh() }
     }
 
     /// Go on to the request that was recorded at `event`.
@@ -38,10 +38,11 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// An address for a new segment: the recorded one, if this request got a segment of the same size.
-    pub(super) fn segment_address(&mut self, size: u64) -> u64 {
+    /// An address for a new segment: the recorded one, if this request got a segment of the same size. `None` if there is none
+    /// left.
+    pub(super) fn segment_address(&mut self, size: u64) -> Option<u64> {
         let wanted = |event: &SegmentEvent| event.action == SegmentAction::Alloc && event.size == size;
-        self.recorded_address(wanted).unwrap_or_else(|| self.new_address(size))
+        self.recorded_address(wanted).or_else(|| self.addresses.take(size))
     }
 
     /// The address for a new range: the next one at which the recording maps pages of this size and no range is known.
@@ -75,14 +76,5 @@ impl<'a> Driver<'a> {
         let at = self.recorded[self.from..self.to].iter().position(is_sane)?;
         self.from += at + 1;
         Some(self.recorded[self.from - 1].addr)
-    }
-
-    /// An address that no recorded segment has.
-    pub(super) fn new_address(&mut self, size: u64) -> u64 {
-        let addr = self.next_new;
-        let next = addr.checked_add(size.next_multiple_of(ROUND_LARGE.unsigned_abs()));
-        // Absurd sizes use up all addresses; then it does not matter that some are given out again.
-        self.next_new = next.filter(|&next| next < u64::MAX >> 1).unwrap_or(FIRST_SIMULATED_ADDRESS);
-        addr
     }
 }

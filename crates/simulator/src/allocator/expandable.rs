@@ -17,7 +17,10 @@ impl Allocator<'_> {
         if self.range_bytes(self.page_bytes(list)) < size {
             return None;
         }
-        let mut id = self.find_expandable(list, size).unwrap_or_else(|| self.new_range(list));
+        let mut id = match self.find_expandable(list, size) {
+            Some(found) => found,
+            None => self.new_range(list)?,
+        };
         if self.blocks[id].state == State::Unmapped {
             self.map(id, size.min(self.blocks[id].size))?;
         }
@@ -51,13 +54,13 @@ impl Allocator<'_> {
         })
     }
 
-    /// Add a range without memory that has room for more than the device.
-    fn new_range(&mut self, list: u32) -> u32 {
+    /// Add a range without memory that has room for more than the device; `None` if no address is left for it.
+    fn new_range(&mut self, list: u32) -> Option<u32> {
         let page = self.page_bytes(list);
         let size = self.range_bytes(page);
         let recorded = self.driver.range_address(list / 2, page, |addr| self.range_at(addr).is_some());
-        let base = recorded.unwrap_or_else(|| self.driver.new_address(size));
-        self.add_range(base, size, page, list)
+        let base = recorded.or_else(|| self.driver.addresses.take(size))?;
+        Some(self.add_range(base, size, page, list))
     }
 
     /// The expandable range that an address lies in.

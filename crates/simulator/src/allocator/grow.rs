@@ -36,7 +36,7 @@ impl Allocator<'_> {
         if self.driver.capacity < after {
             return None;
         }
-        let addr = self.driver.segment_address(wanted);
+        let addr = self.driver.segment_address(wanted)?;
         self.note(SegmentAction::Alloc, addr, wanted, list);
         Some(self.add_whole(addr, wanted, list))
     }

@@ -7,6 +7,7 @@
 //! The hot paths are `serve`, `search`, `free` and `lists`, which a simulation enters for every event. That is why blocks,
 //! segments and lists are numbered rows of tables instead of maps by address.
 
+mod addresses;
 mod blocks;
 mod counters;
 mod driver;
@@ -29,6 +30,7 @@ pub use layout::{LaidBlock, LaidSegment};
 
 use super::requests::{Cause, PoolIx, PoolStreams, SegmentAction, SegmentEvent};
 use super::settings::{Rules, is_large};
+use addresses::Addresses;
 use blocks::{Blocks, NONE};
 use driver::Driver;
 use free_list::FreeList;
@@ -125,6 +127,11 @@ impl<'a> Allocator<'a> {
         }
     }
 
+    /// Put segments where a driver would, instead of where no recorded one is. Addresses that are free again are used again.
+    pub(super) fn use_addresses_of_a_driver(&mut self) {
+        self.driver.addresses = Addresses::reused();
+    }
+
     /// Go on to the request that was recorded at `event`.
     #[inline]
     pub(super) fn advance(&mut self, event: u32) {
@@ -154,6 +161,7 @@ impl<'a> Allocator<'a> {
         if segment.is_expandable() && self.ranges.get(&segment.base) == Some(&id) {
             self.ranges.remove(&segment.base);
         }
+        self.driver.addresses.give_back(segment.base, segment.size);
         self.unused_segments.push(id);
     }
 

@@ -28,6 +28,16 @@ impl SegmentAction {
         }
     }
 
+    /// The action of its event.
+    pub(crate) fn action(self) -> Action {
+        match self {
+            Self::Alloc => Action::SegmentAlloc,
+            Self::Free => Action::SegmentFree,
+            Self::Map => Action::SegmentMap,
+            Self::Unmap => Action::SegmentUnmap,
+        }
+    }
+
     /// Whether memory goes back to the driver.
     pub(crate) fn gives_back(self) -> bool {
         matches!(self, Self::Free | Self::Unmap)

@@ -99,7 +99,7 @@ impl DevicePart<'_> {
 /// What is written of the key in which the recorder says what it knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecorderPart {
-    /// Its facts: versions, ranks, devices and what PyTorch counted.
+    /// Its facts: versions, ranks, devices and what PyTorch counted. That the file is an estimate is written in any case.
     pub facts: bool,
     /// The names of what lives at the end.
     pub census: bool,

@@ -6,8 +6,8 @@ use super::part::{DevicePart, SnapshotPart, TextKind};
 use crate::census::CENSUS;
 use crate::keys::Key;
 use oomscope_model::{
-    Annotation, Block, BlockState, Bytes, Event, EventIx, PoolKey, Segment, Setting, SettingValue, StackId,
-    StrId,
+    Annotation, Block, BlockState, Bytes, ESTIMATE_KEY, Event, EventIx, PoolKey, Segment, Setting,
+    SettingValue, StackId, StrId,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -51,7 +51,9 @@ impl<W: Write> Output<'_, W> {
         let SnapshotPart { snapshot, recorder, rewrite, .. } = self.part;
         let census = (recorder.census && !snapshot.census.tensors().is_empty())
             .then(|| census_text(&snapshot.census, &**rewrite));
-        let facts = if recorder.facts { snapshot.recorder.as_slice() } else { &[] };
+        // Of a part, too, nobody may think that a device recorded it.
+        let is_kept = |fact: &&Setting| recorder.facts || fact.name == ESTIMATE_KEY;
+        let facts: Vec<&Setting> = snapshot.recorder.iter().filter(is_kept).collect();
         if census.is_none() && facts.is_empty() {
             return Ok(());
         }
@@ -227,8 +229,8 @@ impl<W: Write> Output<'_, W> {
         self.pickle.set_items()
     }
 
-    fn entries(&mut self, settings: &[Setting]) -> io::Result<()> {
-        settings.iter().try_for_each(|setting| {
+    fn entries<'s>(&mut self, settings: impl IntoIterator<Item = &'s Setting>) -> io::Result<()> {
+        settings.into_iter().try_for_each(|setting| {
             let name = self.part.rewrite.text(TextKind::Setting, setting.name.as_bytes());
             self.text(&name.unwrap_or_default())?;
             self.setting(&setting.value)
@@ -247,6 +249,7 @@ impl<W: Write> Output<'_, W> {
             }
             // Nested as deep as a loaded file can be, which is a few levels.
             SettingValue::Table(settings) => self.settings(settings),
+            SettingValue::List(values) => self.list(values, Self::setting),
         }
     }
 }

@@ -90,6 +90,7 @@ fn full() -> Snapshot {
         setting("ratio", SettingValue::Float(0.5)),
         setting("table", SettingValue::Table(table)),
         setting("empty", SettingValue::Table(Vec::new())),
+        setting("list", SettingValue::List(vec![SettingValue::Int(1), SettingValue::List(Vec::new())])),
     ];
     out.recorder = vec![setting("rank", SettingValue::Int(3))];
     out.census = census();

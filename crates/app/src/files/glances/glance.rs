@@ -4,7 +4,7 @@ use oomscope_analysis::{Attribution, UserRules};
 use oomscope_diagnosis::{DiagnosisRequest, Severity, diagnose};
 use oomscope_draw::SparkLine;
 use oomscope_model::{DeviceId, Recording, Snapshot, TrustedBytes};
-use oomscope_report::headline;
+use oomscope_report::{headline, predicted_title};
 use oomscope_snapshot::load::{Input, LoadError, Progress, load};
 use oomscope_units as units;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ impl Glance {
         let snapshot = recording.snapshot();
         Self {
             spark: SparkLine::of(recording),
-            title: title.to_owned(),
+            title: predicted_title(snapshot, title),
             severity,
             peak: recording.peak_active().1,
             device: (1 < snapshot.timelines.len()).then(|| device_text(recording.device, snapshot)),

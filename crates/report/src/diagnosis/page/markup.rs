@@ -86,7 +86,11 @@ impl Sink for Html {
         }
         self.element("<p class=\"quiet\">", head.name, " · ");
         self.text(head.device);
-        self.element("<br>", head.moment, "</p>\n</header>\n");
+        self.element("<br>", head.moment, "</p>\n");
+        if let Some(predicted) = head.predicted {
+            self.element("<p><b>", predicted, "</b></p>\n");
+        }
+        self.markup("</header>\n");
     }
 
     fn open_finding(&mut self, severity: Severity, _: FindingId) {
