@@ -317,3 +317,38 @@ def test_the_buckets_of_data_parallel_training(machine: Machine) -> None:
     # Parameters, gradients in buckets, two states, and what the optimizer takes meanwhile.
     peak = machine.stats()["peak"]["allocated"]
     assert 4 * parameters < peak < 7 * parameters + 2 * WORKSPACE
+
+
+def test_tensors_of_the_cpu_are_told_apart(machine: Machine) -> None:
+    program = machine.program(
+        """
+import torch
+here, there = torch.randn(3, 4, device="cuda"), torch.randn(3, 4)
+for wrong in (lambda: here + there, lambda: here @ there.t(), lambda: torch.cat([here, there])):
+    try:
+        wrong()
+    except RuntimeError as error:
+        assert "found at least two devices" in str(error)
+    else:
+        raise AssertionError("it should have failed")
+assert here[torch.tensor([0, 1])].is_cuda and (here * torch.tensor(2.0)).is_cuda
+assert torch.randn(3, generator=torch.Generator("cuda").manual_seed(0), device="cuda").is_cuda
+scores = torch.randn(10, 2, 5, device="cuda").log_softmax(-1)
+lengths = torch.tensor([10, 10]), torch.tensor([4, 3])
+assert torch.nn.functional.ctc_loss(scores, torch.randint(1, 5, (2, 4)), *lengths).is_cuda
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+for bidirectional in (False, True):
+    network = torch.nn.GRU(8, 16, 2, batch_first=True, bidirectional=bidirectional).cuda()
+    texts = torch.randn(3, 7, 8, device="cuda")
+    packed = pack_padded_sequence(texts, torch.tensor([7, 2, 5]), batch_first=True, enforce_sorted=False)
+    out, last = network(packed)
+    assert pad_packed_sequence(out, batch_first=True)[0].shape == (3, 7, 16 * (1 + bidirectional))
+    assert last.shape == (2 * (1 + bidirectional), 3, 16)
+import copy
+clone = copy.deepcopy(here)
+assert clone.is_cuda and clone.data_ptr() != here.data_ptr()
+print("all is well")
+"""
+    )
+    done = machine.estimate(program)
+    assert "all is well" in done.stdout, done.stdout + done.stderr

@@ -27,6 +27,11 @@ FAKES = ("FakeTensor", "FunctionalTensor")
 # What may read memory of the CPU, and copies it.
 TAKES_HOST = frozenset(("copy_", "_to_copy", "index", "_index_put_impl_", "index_put", "index_put_", "set_"))
 
+# What surely fails where tensors are on different devices, beside what works element by element. Others read lengths or positions there.
+STRICT = frozenset(
+    ("mm", "addmm", "bmm", "baddbmm", "mv", "dot", "embedding", "convolution", "native_layer_norm", "cat")
+)
+
 # What is computed on the CPU to know the sizes of its results is no larger.
 MAX_BYTES = 1 << 26
 
@@ -190,7 +195,8 @@ class Dispatch(TorchDispatchMode):
         """Arguments of the CPU as tensors without memory, where the operator may take them."""
         name = func._schema.name.split("::")[1]
         on_devices = [memory.device for memory in memories if memory is not None and memory.device != HOST]
-        if on_devices and name not in TAKES_HOST:
+        is_strict = torch.Tag.pointwise in func.tags or name in STRICT
+        if on_devices and is_strict and name not in TAKES_HOST:
             raise RuntimeError(
                 "Expected all tensors to be on the same device, but found at least two devices, "
                 f"cuda:{on_devices[0]} and cpu! (when checking arguments for {func})"

@@ -136,6 +136,7 @@ class Functions(TorchFunctionMode):
             torch.tensor: self._tensor,
             torch.as_tensor: self._as_tensor,
             torch.asarray: self._as_tensor,
+            torch.ctc_loss: self._ctc_loss,
             torch.dropout: self._dropout,
             torch.softmax: self._softmax,
             tensor.softmax: self._softmax,
@@ -246,6 +247,13 @@ class Functions(TorchFunctionMode):
         device = default_device.CURRENT_DEVICE if device is None else device
         made = torch.as_tensor(data, dtype=dtype, device=CPU)
         return made if device is None else self.move(made, self.resolve(device))
+
+    def _ctc_loss(self, probabilities: Any, targets: Any, *lengths: Any, **more: Any) -> Any:
+        """A device takes lengths as numbers, wherever they are."""
+        if not self.is_cuda(probabilities) or not all(isinstance(one, torch.Tensor) for one in lengths[:2]):
+            return NotImplemented
+        numbers = [one.tolist() for one in lengths[:2]]
+        return torch.ctc_loss(probabilities, targets, *numbers, *lengths[2:], **more)
 
     def _dropout(self, tensor: Any, p: float, train: bool) -> Any:
         if not (train and 0 < p < 1 and tensor.numel() and self.is_cuda(tensor)):

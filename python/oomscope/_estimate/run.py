@@ -69,7 +69,7 @@ class Run:
         self.notes = Notes()
         self.engine = Engine(gpu, note=self.notes.add)
         self.overlay = Overlay()
-        self.progress = Progress(max_steps, max_s, self._enough)
+        self.progress = Progress(max_steps, max_s, self.stop)
         # Why what is known is not all.
         self.lower_bound: str | None = None
         self.error: BaseException | None = None
@@ -142,7 +142,7 @@ class Run:
 
         self.engine.patches.put(loader, "__iter__", begin_unpinned)
 
-    def _enough(self, lower_bound: str | None) -> None:
+    def stop(self, lower_bound: str | None) -> None:
         """The estimate ends in the middle of the program: nothing of it runs any more, so that no `finally` saves."""
         if os.getpid() != self._process or self._is_over:
             return
