@@ -87,6 +87,15 @@ def pretend(patches: Patches, device: Device) -> None:
     patches.put(torch, "Generator", Generator)
     patches.put_if_there(torch.cuda, "CUDAGraph", Graph)
     patches.put_if_there(torch.cuda, "MemPool", Pool)
+    cudnn = torch.backends.cudnn
+    # Without a device it would be asked for its version, and refuse.
+    for name, answer in (
+        ("version", lambda: 90_100),
+        ("is_available", lambda: True),
+        ("_init", lambda: True),
+    ):
+        patches.put_if_there(cudnn, name, answer)
+    patches.put_if_there(cudnn, "is_acceptable", lambda _: False)
     for name in ("graph", "use_mem_pool"):
         patches.put_if_there(torch.cuda, name, as_ever)
     patches.put_if_there(torch.cuda, "make_graphed_callables", lambda callables, *_, **__: callables)
