@@ -2,6 +2,7 @@
 
 from . import (
     attention,
+    batch_norm,
     convolution,
     embeddings,
     indexing,
@@ -15,6 +16,7 @@ from . import (
 
 __all__ = [
     "attention",
+    "batch_norm",
     "convolution",
     "embeddings",
     "indexing",
