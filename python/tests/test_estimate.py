@@ -218,17 +218,17 @@ assert (tokens != 0).sum().item() == 5
 assert tokens[tokens != 0].tolist() == [1, 2, 3, 4, 5]
 assert tokens.nonzero().shape == (5, 2)
 weights = torch.nn.Linear(1024, 8).cuda()
-scores = weights(torch.randn(64, 1024, device="cuda"))
+scores = weights(torch.randn(8192, 1024, device="cuda"))
 chosen = scores.topk(2, dim=-1).indices
 counts = [int((chosen == expert).any(-1).nonzero().numel()) for expert in range(8)]
-assert sum(counts) == 128 and max(counts) < 40, counts
+assert sum(counts) == 16384 and max(counts) < 2500, counts
 assert not torch.isnan(scores).any() and torch.isfinite(scores).all()
 assert (weights.weight * 2).mean().item() == 1.0
 print(scores.device, scores.is_cuda, scores.detach().cpu().numpy().shape)
 """
     )
     done = machine.estimate(program)
-    assert "cuda:0 True (64, 8)" in done.stdout, done.stdout + done.stderr
+    assert "cuda:0 True (8192, 8)" in done.stdout, done.stdout + done.stderr
 
 
 def test_it_says_what_is_missing(machine: Machine) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import traceback
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +18,7 @@ from .._messages import say
 from .._program import find_program
 from .answer import Answer
 from .gpus import Gpu, find_gpu
+from .notes import NUMBER
 
 if TYPE_CHECKING:
     from .run import Run
@@ -90,7 +94,8 @@ def estimate(arguments: list[str]) -> int:
         # It warns of devices that it has no clock for, before anybody can ask it not to.
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     try:
-        from .run import Program, Run
+        with _no_devices():
+            from .run import Program, Run
     except ImportError as error:
         say(f"this needs torch, which cannot be imported: {error}")
         return 1
@@ -99,6 +104,23 @@ def estimate(arguments: list[str]) -> int:
     conclusion = _Conclusion(output, gpus, asked.traceback)
     program = Program(asked.program, rest, asked.is_module)
     return Run(program, gpus[0], asked.steps, asked.seconds, conclusion.tell, asked.ranks).run()
+
+
+@contextlib.contextmanager
+def _no_devices() -> Iterator[None]:
+    """Has CUDA see no device, whatever there is: it looks once for a process, and a program may name devices later."""
+    name = "CUDA_VISIBLE_DEVICES"
+    before = os.environ.get(name)
+    os.environ[name] = ""
+    try:
+        yield
+        with contextlib.suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            sys.modules["torch"]._C._cuda_getDeviceCount()
+    finally:
+        os.environ.pop(name)
+        if before is not None:
+            os.environ[name] = before
 
 
 class _Conclusion:
@@ -134,6 +156,9 @@ class _Conclusion:
                 print(line)
         if run.lower_bound is not None:
             print(f"At least: {run.lower_bound}")
+        unknown = [note for note in run.notes.as_list() if note["what"] != NUMBER]
+        if unknown:
+            print(f"Not known, so that something stands in: {_stand_ins(unknown)}.")
         if run.overlay.written:
             print(f"Would have written {_listed(list(run.overlay.written))}; nothing was.")
         print(f"{_shown(self._output)}: oomscope report, oomscope fixes, or oomscope opens it")
@@ -161,6 +186,15 @@ def ask_program(arguments: list[str]) -> dict[str, Any] | None:
         return None
     found: dict[str, Any] = json.loads(done.stdout)
     return found
+
+
+def _stand_ins(notes: list[dict[str, Any]]) -> str:
+    shown = [
+        f"{note['what']} ({_shown(Path(note['where'].rpartition(':')[0]))}:{note['where'].rpartition(':')[2]})"
+        for note in notes[:2]
+    ]
+    more = len(notes) - len(shown)
+    return "; ".join(shown) + (f"; {more} more, which the JSON of oomscope report lists" if more else "")
 
 
 def _listed(paths: list[str]) -> str:

@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from .attention import VERSION
 from .kernels import WRITTEN, Kernels, flat, is_dense
 from .memo import Memo
+from .notes import NUMBER
 from .stacks import ENGINE
 from .storages import HOST, Memory, Storages
 from .values import Values
@@ -219,7 +220,7 @@ def _device_of(memories: list[Memory | None]) -> int:
 
 
 def _item(mode: Dispatch, func: Any, args: Any, kwargs: Any) -> Any:
-    return func(mode.values.get(args[0], "a number of the device is asked for: 1"))
+    return func(mode.values.get(args[0], NUMBER))
 
 
 def _to_host(mode: Dispatch, func: Any, args: Any, kwargs: Any) -> Any:

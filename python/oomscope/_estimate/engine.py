@@ -29,6 +29,7 @@ class Engine:
     """A device that is pretended, from `start` to `stop`."""
 
     def __init__(self, gpu: Gpu, count: int = 1, note: Callable[[str], None] = lambda _: None) -> None:
+        self._note = note
         self.storages = Storages()
         self.values = Values(torch, self.storages, note)
         self.kernels = Kernels(self.storages, gpu)
@@ -51,7 +52,7 @@ class Engine:
         self._pretend_parameters()
         self._pretend_storages()
         self.patches.put(torch, "clear_autocast_cache", self.functions.autocast.forget)
-        self.patches.put(torch, "compile", _as_it_is)
+        self.patches.put(torch, "compile", self._as_it_is)
         self.patches.put(torch.Tensor, "_make_wrapper_subclass", staticmethod(_without_device))
         # Nothing runs, so that no stream is behind; torch reads the stream before it asks a mode.
         self.patches.put(torch.Tensor, "record_stream", lambda *_: None)
@@ -160,6 +161,11 @@ class Engine:
         self.patches.put(kind, "data_ptr", data_ptr)
         self.patches.put(kind, "resize_", resize_)
 
+    def _as_it_is(self, model: Any = None, **_: Any) -> Any:
+        """A compiled program is estimated as it is without the compiler."""
+        self._note("torch.compile: estimated as it runs without the compiler")
+        return model if model is not None else lambda other: other
+
     def parameter(self, data: Any) -> Any:
         """A tensor of the CPU without its memory."""
         with self.storages.bare():
@@ -194,8 +200,3 @@ def _without_device(*args: Any, **kwargs: Any) -> Any:
     if kwargs.get("device") is not None and torch.device(kwargs["device"]).type == "cuda":
         kwargs["device"] = torch.device("meta")
     return _make_wrapper_subclass(*args, **kwargs)
-
-
-def _as_it_is(model: Any = None, **_: Any) -> Any:
-    """A compiled program is estimated as it is without the compiler."""
-    return model if model is not None else _as_it_is

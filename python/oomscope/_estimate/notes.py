@@ -10,6 +10,9 @@ from .stacks import OWN
 
 MAX_NOTES = 300
 
+# What every program asks for that prints its loss.
+NUMBER = "a number of the device is asked for: 1"
+
 LIBRARIES = ("site-packages", "dist-packages")
 
 STANDARD = os.path.dirname(os.__file__) + os.sep

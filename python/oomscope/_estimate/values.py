@@ -107,7 +107,7 @@ class Values:
         inputs = list(inputs)
         name = func._schema.name.split("::")[1]
         written = [tensor for tensor in _written(func, args, kwargs) if tensor.device.type == "meta"]
-        if name not in EMPTY and self._is_little(results) and self._are_known(name, inputs, written):
+        if name not in EMPTY and self._is_little(name, results) and self._are_known(name, inputs, written):
             try:
                 self._compute(func, args, kwargs, results)
                 return
@@ -166,10 +166,12 @@ class Values:
             if value.dtype == result.dtype:
                 memory.known = value.untyped_storage()
 
-    def _is_little(self, results: list[Any]) -> bool:
+    def _is_little(self, name: str, results: list[Any]) -> bool:
+        # The numbers beside an order are not used; the order is.
+        most_floats = MAX_ELEMENTS if name in ORDERS else MAX_FLOATS
         return all(
             tensor.numel()
-            <= (MAX_FLOATS if tensor.is_floating_point() or tensor.is_complex() else MAX_ELEMENTS)
+            <= (most_floats if tensor.is_floating_point() or tensor.is_complex() else MAX_ELEMENTS)
             for tensor in results
         )
 
