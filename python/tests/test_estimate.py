@@ -352,3 +352,29 @@ print("all is well")
     )
     done = machine.estimate(program)
     assert "all is well" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_notebook_is_a_program(machine: Machine) -> None:
+    cells = [
+        ("markdown", "# Train"),
+        ("code", "%matplotlib inline\n!pip install torch\nimport torch"),
+        ("code", "torch.backends.cudnn.enabled = False\nmodel = torch.nn.Linear(512, 512).cuda()\n"),
+        (
+            "code",
+            "for step in range(3):\n    loss = model(torch.randn(8, 512).cuda()).sum()\n    loss.backward()\n",
+        ),
+        ("code", "unknown_name"),
+    ]
+    text = json.dumps({"cells": [{"cell_type": kind, "source": source} for kind, source in cells]})
+    done = machine.estimate(machine.program(text, "train.ipynb"))
+    assert done.returncode == 1
+    assert "train.ipynb[4].py:1: NameError: name 'unknown_name' is not defined" in done.stdout
+    report = [str(PROGRAM), "report", str(machine.directory / "snapshots" / "estimate.pickle")]
+    assert "train.ipynb[2].py:2" in subprocess.run(report, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_program_that_gives_up(machine: Machine) -> None:
+    program = machine.program("import sys, torch\nx = torch.zeros(9, device='cuda')\nsys.exit('no data')\n")
+    done = machine.estimate(program)
+    assert done.returncode == 1
+    assert "At least: the program ended with 'no data' after 0 steps" in done.stdout

@@ -163,7 +163,7 @@ class _Conclusion:
             print(f"Would have written {_listed(list(run.overlay.written))}; nothing was.")
         print(f"{_shown(self._output)}: oomscope report, oomscope fixes, or oomscope opens it")
         sys.stdout.flush()
-        if run.lower_bound is not None and run.error is not None:
+        if run.has_failed:
             return 1
         return 0 if any(answer.fits for answer in answers) else DOES_NOT_FIT
 

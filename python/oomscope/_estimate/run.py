@@ -24,6 +24,7 @@ from .distributed import pretend_ranks
 from .engine import Engine
 from .file_calls import catch_files
 from .gpus import Gpu
+from .notebook import run_notebook
 from .notes import Notes
 from .overlay import Overlay
 from .progress import Progress, failed_line
@@ -49,7 +50,12 @@ class Program:
     is_module: bool
 
     def run(self) -> None:
-        (run_module if self.is_module else run_script)(self.name, self.arguments)
+        if self.is_module:
+            run_module(self.name, self.arguments)
+        elif self.name.endswith(".ipynb"):
+            run_notebook(self.name, self.arguments)
+        else:
+            run_script(self.name, self.arguments)
 
 
 class Run:
@@ -73,6 +79,7 @@ class Run:
         # Why what is known is not all.
         self.lower_bound: str | None = None
         self.error: BaseException | None = None
+        self.has_failed = False
         self._conclude = conclude
         self._marks: Any = None
         self._modules: Any = None
@@ -86,9 +93,12 @@ class Run:
             self.program.run()
         except SystemExit as exit:
             if exit.code not in (None, 0):
+                self.has_failed = True
                 self.lower_bound = f"the program ended with {exit.code!r} after {self.progress.steps} steps"
+        except KeyboardInterrupt:
+            self.lower_bound = f"it was interrupted after {self.progress.steps} steps"
         except Exception as error:  # noqa: BLE001
-            self.error = error
+            self.error, self.has_failed = error, True
             where = failed_line(error)
             self.lower_bound = f"{where + ': ' if where else ''}{type(error).__name__}: {_first_line(error)}"
         if os.getpid() != self._process:
