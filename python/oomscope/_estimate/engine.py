@@ -16,6 +16,7 @@ from .dispatch import Dispatch
 from .functions import Functions
 from .gpus import Gpu
 from .kernels import Kernels
+from .legacy_types import catch_types
 from .patches import Patches
 from .shapes import register
 from .storages import HOST, Storages
@@ -47,6 +48,7 @@ class Engine:
         importlib.import_module("torch._meta_registrations")
         self._shapes = register()
         pretend(self.patches, self.device)
+        catch_types(self.patches)
         self._ask_classes_only()
         self._pretend_groups()
         self._pretend_parameters()

@@ -1,7 +1,7 @@
 """The functions that open, list, move and remove files, over an overlay.
 
-What goes through Python is caught: `open`, `os`, `shutil`, `pathlib`, `tempfile`, and what is built on them. What a library writes in C++
-by itself is not.
+What goes through Python is caught: `open`, `os`, `shutil`, `pathlib`, `tempfile`, and what is built on them; tables of Arrow, too. What
+else a library writes in C++ by itself is not.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import io
 import os
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Callable
 from typing import Any
 
+from .._after_import import after_import
 from .overlay import Overlay
 from .patches import Patches
 
@@ -31,6 +33,9 @@ def catch_files(patches: Patches, overlay: Overlay) -> None:
         ("stat", False),
         ("lstat", False),
         ("access", False),
+        ("statvfs", False),
+        ("readlink", False),
+        ("chdir", False),
         ("chmod", True),
         ("utime", True),
         ("truncate", True),
@@ -55,6 +60,23 @@ def catch_files(patches: Patches, overlay: Overlay) -> None:
     patches.put(shutil, "_USE_CP_SENDFILE", False)
     # Nothing there is the user's, and some of it is removed by functions that were looked up long ago.
     patches.put(tempfile, "tempdir", overlay.root)
+    after_import("pyarrow", lambda: _catch_arrow(patches, overlay))
+
+
+def _catch_arrow(patches: Patches, overlay: Overlay) -> None:
+    """Tables of data sets are opened in C++: a cache that was just written is in the overlay."""
+    arrow = sys.modules["pyarrow"]
+
+    def opened_apart(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(path: Any, mode: str | None = None, *more: Any, **options: Any) -> Any:
+            is_read = mode in (None, "r", "rb")
+            place = overlay.found(path) if is_read else overlay.target(path, keeps="w" not in str(mode))
+            return real(place, mode or "r", *more, **options)
+
+        return call
+
+    for name in ("memory_map", "OSFile"):
+        patches.put_if_there(arrow, name, opened_apart(getattr(arrow, name)))
 
 
 class _Calls:

@@ -15,6 +15,7 @@ from . import recurrent
 from .attention import attention
 from .autocast import Autocast
 from .dispatch import META, Dispatch
+from .legacy_types import DTYPES, name_of_type
 from .storages import HOST
 
 CPU = torch.device("cpu")
@@ -184,10 +185,10 @@ class Functions(TorchFunctionMode):
         if dtype is None:
             kind = tensor.type()
             return kind.replace("torch.", "torch.cuda.", 1) if self.is_cuda(tensor) else kind
-        name = dtype if isinstance(dtype, str) else None
+        name = name_of_type(dtype)
         if name is None:
             return NotImplemented
-        kind = getattr(torch, name.rsplit(".", 1)[1]).dtype
+        kind = DTYPES[name.rsplit(".", 1)[1]]
         return self.move(tensor, self.resolve("cuda") if ".cuda." in name else CPU, kind)
 
     def _numpy(self, tensor: Any, **more: Any) -> Any:
