@@ -54,12 +54,19 @@ class Answer:
             )
 
     def _largest_batch(self, fixes: dict[str, Any] | None) -> str:
-        largest = (fixes or {}).get("largest_batch")
-        if not largest or self._batch is None or largest["factor"] is None:
+        factor = ((fixes or {}).get("largest_batch") or {}).get("factor")
+        if factor is None:
             return ""
-        count = int(largest["factor"] * self._batch)
-        if MOST_BATCHES <= largest["factor"]:
-            return f", also with a batch above {count} (now {self._batch})"
+        is_most = MOST_BATCHES <= factor
+        if self._batch is None:
+            return (
+                ", also with a batch 16 times as large"
+                if is_most
+                else f", largest batch about {factor:.2g} times this one"
+            )
+        count = int(factor * self._batch)
+        if is_most:
+            return f", also with a batch of {count} (now {self._batch})"
         return f", largest batch about {count} (now {self._batch})" if count else ""
 
 

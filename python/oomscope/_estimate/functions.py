@@ -184,7 +184,7 @@ class Functions(TorchFunctionMode):
     def _type(self, tensor: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
         if dtype is None:
             kind = tensor.type()
-            return kind.replace("torch.", "torch.cuda.", 1) if self.is_cuda(tensor) else kind
+            return kind.replace(".meta.", ".cuda." if self.is_cuda(tensor) else ".", 1)
         name = name_of_type(dtype)
         if name is None:
             return NotImplemented

@@ -17,8 +17,10 @@ class Progress:
 
     def __init__(self, max_steps: int, max_s: float, enough: Callable[[str | None], None]) -> None:
         self.steps = 0
-        # Samples in a batch: the first size of what the outermost module was given first.
+        # Samples in a batch of the loader that the first training pass is fed from; not known where there is none.
         self.batch: int | None = None
+        self._last_batch: int | None = None
+        self._has_trained = False
         self._max_steps = max_steps
         self._end_s = time.monotonic() + max_s
         self._max_s = max_s
@@ -32,7 +34,7 @@ class Progress:
 
     def saw_batches(self, size: int | None) -> None:
         """The program goes through batches of a size."""
-        self.batch = self.batch or size
+        self._last_batch = size
 
     def stop(self) -> None:
         if self._clock is not None:
@@ -47,10 +49,8 @@ class Progress:
             self._enough(None)
 
     def _before(self, module: Any, inputs: Any) -> None:
-        if self.batch is None and module.training and torch.is_grad_enabled():
-            self.batch = next(
-                (one.shape[0] for one in inputs if isinstance(one, torch.Tensor) and one.dim()), None
-            )
+        if not self._has_trained and module.training and torch.is_grad_enabled():
+            self._has_trained, self.batch = True, self._last_batch
         if self._max_steps <= self.steps and module.training and torch.is_grad_enabled():
             self._enough(None)
         elif self._end_s < time.monotonic():
