@@ -152,7 +152,7 @@ def test_a_program_that_does_not_fit(machine: Machine) -> None:
 
 
 SAVES = """
-import json, os, sys
+import json, os, sqlite3, sys
 import torch
 
 torch.backends.cudnn.enabled = False
@@ -173,6 +173,10 @@ try:
         assert json.load(open(out + "/state.json")) == {"step": step}
 finally:
     os.remove(out + "/best.pt")
+    database = sqlite3.connect(out + "/runs.db")
+    database.execute("create table runs (step)")
+    database.commit()
+    torch.jit.save(torch.jit.script(torch.nn.ReLU()), out + "/model.ts")
     open(out + "/final.txt", "w").write("done")
 """
 
@@ -344,6 +348,10 @@ for bidirectional in (False, True):
     out, last = network(packed)
     assert pad_packed_sequence(out, batch_first=True)[0].shape == (3, 7, 16 * (1 + bidirectional))
     assert last.shape == (2 * (1 + bidirectional), 3, 16)
+@torch.jit.script
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return torch.nn.functional.relu(x) * 2
+assert doubled(here).is_cuda and torch.compile(doubled)(here).is_cuda
 import copy
 clone = copy.deepcopy(here)
 assert clone.is_cuda and clone.data_ptr() != here.data_ptr()

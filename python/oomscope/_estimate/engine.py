@@ -55,6 +55,8 @@ class Engine:
         self._pretend_storages()
         self.patches.put(torch, "clear_autocast_cache", self.functions.autocast.forget)
         self.patches.put(torch, "compile", self._as_it_is)
+        for name in ("script", "trace", "optimize_for_inference", "freeze"):
+            self.patches.put(torch.jit, name, self._not_compiled)
         self.patches.put(torch.Tensor, "_make_wrapper_subclass", staticmethod(_without_device))
         # Nothing runs, so that no stream is behind; torch reads the stream before it asks a mode.
         self.patches.put(torch.Tensor, "record_stream", lambda *_: None)
@@ -167,6 +169,11 @@ class Engine:
         """A compiled program is estimated as it is without the compiler."""
         self._note("torch.compile: estimated as it runs without the compiler")
         return model if model is not None else lambda other: other
+
+    def _not_compiled(self, program: Any = None, *_: Any, **__: Any) -> Any:
+        """TorchScript is estimated as the Python that it is made of."""
+        self._note("torch.jit: estimated as it runs without the compiler")
+        return program if program is not None else lambda other: other
 
     def parameter(self, data: Any) -> Any:
         """A tensor of the CPU without its memory."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +30,7 @@ AT_HOME = {
 def catch_saving(patches: Patches, overlay: Overlay, functions: Functions) -> None:
     """Catches what writes tensors without Python's `open`."""
     os.environ.update(AT_HOME)
-    save, load = torch.save, torch.load
+    save, load, connect = torch.save, torch.load, sqlite3.connect
 
     def save_apart(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         # As tensors without values, which take no room.
@@ -48,8 +49,24 @@ def catch_saving(patches: Patches, overlay: Overlay, functions: Functions) -> No
 
     patches.put(torch, "save", save_apart)
     patches.put(torch, "load", load_apart)
+    patches.put(torch.jit, "save", lambda model, f, *_, **__: _note_file(overlay, f))
+    patches.put(
+        sqlite3, "connect", lambda path, *args, **kwargs: connect(_database(overlay, path), *args, **kwargs)
+    )
     after_import("safetensors.torch", lambda: _catch_safetensors(patches, overlay, functions))
     after_import("huggingface_hub", lambda: _catch_uploads(patches, overlay))
+
+
+def _note_file(overlay: Overlay, file: Any) -> None:
+    """A compiled program, which C++ would write."""
+    if isinstance(file, (str, os.PathLike)):
+        overlay.target(file, keeps=False)
+
+
+def _database(overlay: Overlay, path: Any) -> Any:
+    """A database of a tracker, which C writes."""
+    is_file = isinstance(path, (str, os.PathLike)) and not str(path).startswith((":memory:", "file:"))
+    return overlay.target(path, keeps=True) if is_file else path
 
 
 def _opened(file: Any, mode: str) -> Any:
