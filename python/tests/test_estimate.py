@@ -386,3 +386,36 @@ def test_a_program_that_gives_up(machine: Machine) -> None:
     done = machine.estimate(program)
     assert done.returncode == 1
     assert "At least: the program ended with 'no data' after 0 steps" in done.stdout
+
+
+OLD = """
+import sys
+
+import numpy as np
+import torch
+from torch import nn
+
+Tensor = torch.cuda.FloatTensor
+model = nn.DataParallel(nn.Linear(64, 1 << 20)).cuda()
+for _ in range(int(sys.argv[1])):
+    batch = Tensor(np.random.random((32, 64))).type(Tensor)
+    assert isinstance(batch, Tensor) and batch.type() == "torch.cuda.FloatTensor"
+    assert Tensor(3, 4).shape == (3, 4) and not batch.type(torch.FloatTensor).is_cuda
+    model.zero_grad()
+    model(batch).mean().backward()
+    for parameter in model.parameters():
+        parameter.data.add_(parameter.grad.data, alpha=-0.1)
+torch.set_default_tensor_type("torch.cuda.FloatTensor")
+assert torch.zeros(3).is_cuda
+print("requested", torch.cuda.memory_stats()["requested_bytes.all.peak"])
+"""
+
+
+def test_an_old_program_that_steps_by_itself(machine: Machine) -> None:
+    train = machine.program(OLD)
+    real = machine.run(train, "3", devices=1)
+    assert real.returncode == 0, real.stderr
+    ended = machine.estimate(train, "--", "1000000")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "At least" not in ended.stdout
+    assert is_alike(machine.stats()["peak"]["active"], int(real.stdout.split("requested ")[1]))

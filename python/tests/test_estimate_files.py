@@ -125,3 +125,21 @@ def test_devices_are_known_by_name_and_by_size() -> None:
     assert find_gpu("80GiB").total_bytes == 80 << 30
     with pytest.raises(ValueError, match="no size such as 80GiB, nor one of"):
         find_gpu("abacus")
+
+
+def test_a_folder_that_was_made_can_be_worked_in(tmp_path: Path, overlay: Overlay) -> None:
+    with os.popen(f"mkdir '{tmp_path}/old' && printf kept > '{tmp_path}/old/file'"):
+        pass
+    before = os.getcwd()
+    try:
+        os.makedirs(tmp_path / "run")
+        os.chdir(tmp_path / "run")
+        Path("log").write_text("text")
+        assert (tmp_path / "run" / "log").read_text() == "text"
+        (tmp_path / "old" / "new").write_text("text")
+        os.chdir(tmp_path / "old")
+        assert (Path("file").read_text(), Path("new").read_text()) == ("kept", "text")
+    finally:
+        os.chdir(before)
+    assert os.statvfs(tmp_path / "run").f_namemax
+    assert on_disk(tmp_path) == {"./old/file": "kept"}

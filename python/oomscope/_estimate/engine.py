@@ -60,6 +60,7 @@ class Engine:
         self.patches.put(torch.Tensor, "_make_wrapper_subclass", staticmethod(_without_device))
         # Nothing runs, so that no stream is behind; torch reads the stream before it asks a mode.
         self.patches.put(torch.Tensor, "record_stream", lambda *_: None)
+        self.patches.put_if_there(torch._C, "_scatter", self._scatter)
         # It tries until all numbers are within limits.
         self.patches.put_if_there(torch.nn.init, "_no_grad_trunc_normal_", lambda tensor, *_, **__: tensor)
         push, again = torch._C._autograd._push_saved_tensors_default_hooks, self.functions.again
@@ -92,6 +93,12 @@ class Engine:
                     or (known is not None and getattr(module, "__name__", "").startswith("torch"))
                 ):
                     self.patches.put(module, name, patch)
+
+    def _scatter(self, tensor: Any, devices: Any, sizes: Any, dim: int, streams: Any = None) -> list[Any]:
+        """Parts of a tensor, each on a device; what is there already stays."""
+        parts = tensor.chunk(len(devices), dim) if sizes is None else tensor.split(sizes, dim)
+        places = [torch.device("cuda", device) for device in devices]
+        return [self.functions.move(part, place) for part, place in zip(parts, places)]
 
     def _pretend_groups(self) -> None:
         """Groups of tensors by device name the pretended one."""

@@ -35,7 +35,6 @@ def catch_files(patches: Patches, overlay: Overlay) -> None:
         ("access", False),
         ("statvfs", False),
         ("readlink", False),
-        ("chdir", False),
         ("chmod", True),
         ("utime", True),
         ("truncate", True),
@@ -45,6 +44,7 @@ def catch_files(patches: Patches, overlay: Overlay) -> None:
         ("open", calls.os_open),
         ("listdir", calls.listdir),
         ("scandir", calls.scandir),
+        ("chdir", calls.chdir),
         ("mkdir", calls.mkdir),
         ("rmdir", calls.rmdir),
         ("remove", calls.unlink),
@@ -87,6 +87,7 @@ class _Calls:
         self._io = io.open
         self._open, self._mkdir, self._rmdir, self._unlink = os.open, os.mkdir, os.rmdir, os.unlink
         self._scandir, self._replace, self._symlink = os.scandir, os.replace, os.symlink
+        self._chdir = os.chdir
 
     def open(self, file: Any, mode: str = "r", *more: Any, **options: Any) -> Any:
         overlay = self._overlay
@@ -127,6 +128,12 @@ class _Calls:
         if self._overlay.whole(path) is None:
             return self._scandir(path)
         return _Entries([_Entry(self._overlay, path, name) for name in self._overlay.names(path)])
+
+    def chdir(self, path: Any) -> None:
+        """Into a folder of the disk, beside whose files others may be kept apart, or into one that is only here."""
+        whole = self._overlay.whole(path)
+        is_on_disk = whole is None or (self._overlay.exists(whole) and not self._overlay.is_gone(whole))
+        self._chdir(path if is_on_disk else self._overlay.found(path))
 
     def mkdir(self, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
         overlay = self._overlay

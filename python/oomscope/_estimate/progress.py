@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,9 @@ import torch
 
 from .._optimizer_clock import OptimizerClock
 from .notes import is_own
+
+# After so many backward passes without an optimizer, a program surely updates its parameters by itself, and each pass is a step.
+MIN_PASSES = 8
 
 
 class Progress:
@@ -21,16 +25,26 @@ class Progress:
         self.batch: int | None = None
         self._last_batch: int | None = None
         self._has_trained = False
+        self._passes = 0
+        self._has_optimizer = False
         self._max_steps = max_steps
         self._end_s = time.monotonic() + max_s
         self._max_s = max_s
         self._enough = enough
         self._clock: OptimizerClock | None = None
         self._handle: Any = None
+        self._backward: Any = None
 
     def start(self) -> None:
         self._clock = OptimizerClock(self._count)
         self._handle = torch.nn.modules.module.register_module_forward_pre_hook(self._before)
+        self._backward = torch.autograd.backward
+
+        def backward(*args: Any, **kwargs: Any) -> None:
+            self._passes += 1
+            self._backward(*args, **kwargs)
+
+        torch.autograd.backward = backward
 
     def saw_batches(self, size: int | None) -> None:
         """The program goes through batches of a size."""
@@ -40,6 +54,7 @@ class Progress:
         if self._clock is not None:
             self._clock.stop()
             self._handle.remove()
+            torch.autograd.backward = self._backward
             self._clock = None
 
     def _count(self) -> None:
@@ -53,8 +68,19 @@ class Progress:
             self._has_trained, self.batch = True, self._last_batch
         if self._max_steps <= self.steps and module.training and torch.is_grad_enabled():
             self._enough(None)
+        elif max(MIN_PASSES, self._max_steps) <= self._passes and self._updates_by_itself():
+            self.steps = self._passes
+            self._enough(None)
         elif self._end_s < time.monotonic():
             self._enough(f"the time of {self._max_s:.0f} s was up after {_counted(self.steps)}")
+
+    def _updates_by_itself(self) -> bool:
+        """Whether no optimizer steps, and none will."""
+        if not self.steps and not self._has_optimizer:
+            # Asking a thing for its class may run code of the program; its type is only looked at.
+            found = (issubclass(type(one), torch.optim.Optimizer) for one in gc.get_objects())
+            self._has_optimizer = any(found)
+        return not self.steps and not self._has_optimizer
 
 
 def _counted(steps: int) -> str:

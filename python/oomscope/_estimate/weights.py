@@ -43,6 +43,8 @@ def read_no_weights(patches: Patches) -> None:
     """Has `from_pretrained` make models from their configurations alone."""
     after_import("transformers.modeling_utils", lambda: _transformers(patches))
     after_import("diffusers.models.modeling_utils", lambda: _diffusers(patches))
+    after_import("torchvision.models._api", lambda: _torchvision(patches))
+    after_import("timm.models._builder", lambda: _timm(patches))
 
 
 def _transformers(patches: Patches) -> None:
@@ -62,6 +64,8 @@ def _transformers(patches: Patches) -> None:
             config, options = cls.config_class.from_pretrained(
                 config or name, return_unused_kwargs=True, **options
             )
+        # Trainers look for a tokenizer where the model came from.
+        config.name_or_path = str(name)
         dtype = _dtype(dtype, config)
         more = {} if attention is None else {"attn_implementation": attention}
         model = (
@@ -126,3 +130,24 @@ def _diffusers(patches: Patches) -> None:
         return model
 
     patches.put(base, "from_pretrained", classmethod(from_pretrained))
+
+
+class _NoWeights(dict[str, Any]):
+    """The weights of a file that is not read, nor fetched."""
+
+
+def _torchvision(patches: Patches) -> None:
+    enum = sys.modules["torchvision.models._api"].WeightsEnum
+    patches.put(enum, "get_state_dict", lambda *_, **__: _NoWeights())
+    load = torch.nn.Module.load_state_dict
+
+    def load_state_dict(module: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(state, _NoWeights):
+            return torch.nn.modules.module._IncompatibleKeys([], [])
+        return load(module, state, *args, **kwargs)
+
+    patches.put(torch.nn.Module, "load_state_dict", load_state_dict)
+
+
+def _timm(patches: Patches) -> None:
+    patches.put_if_there(sys.modules["timm.models._builder"], "load_pretrained", lambda *_, **__: None)

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import time
 
 from bench.server import LIBRARIES, without_driver
@@ -26,7 +27,8 @@ def run(job, answers):
     bench.options.change(**job["options"])
     bench.session.open(None, None)
     bench.session.begin = lambda: None
-    log = os.open(f"/tmp/estimate-{os.getpid()}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    name = os.path.join(tempfile.gettempdir(), f"estimate-{os.getpid()}.log")
+    log = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(log, 1)
     os.dup2(log, 2)
     began_s = time.monotonic()
