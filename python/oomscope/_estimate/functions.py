@@ -14,7 +14,7 @@ from torch.utils import _device as default_device
 from . import recurrent
 from .attention import attention
 from .autocast import Autocast
-from .dispatch import META, Dispatch
+from .dispatch import Dispatch
 from .legacy_types import DTYPES, name_of_type
 from .storages import HOST
 
@@ -330,6 +330,3 @@ class Functions(TorchFunctionMode):
         if self.autocast.is_on():
             args, kwargs = self._cast("scaled_dot_product_attention", args, kwargs)
         return attention(self._capability, *args, **kwargs)
-
-
-__all__ = ["META", "Functions"]

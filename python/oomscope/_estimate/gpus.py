@@ -1,7 +1,7 @@
 """Devices that a program may be estimated for.
 
-Memory is what torch reports as `total_memory`, which is less than the name says. Sources: recordings and logs of these devices; the
-capability is NVIDIA's own table (developer.nvidia.com/cuda-gpus).
+Memory is about what torch reports as `total_memory`, which is less than the name says. None of it was measured here, and it differs by some MiB
+with driver and error correction: where that decides, give the size. Capabilities are those of developer.nvidia.com/cuda-gpus.
 """
 
 from __future__ import annotations

@@ -160,12 +160,6 @@ class Kernels:
         if key not in self._kept:
             self._kept[key] = self.storages.pass_by(device, nbytes)
 
-    def forget_kept(self) -> None:
-        """The workspaces of cuBLAS are given back."""
-        for memory in self._kept.values():
-            self.storages.give_back(memory)
-        self._kept.clear()
-
 
 def flat(values: Any) -> list[Any]:
     """The tensors of arguments or results."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import warnings
@@ -72,20 +73,8 @@ def _database(overlay: Overlay, path: Any) -> Any:
 def _opened(file: Any, mode: str) -> Any:
     if isinstance(file, (str, os.PathLike)):
         return open(file, mode)
-    return _AsItIs(file)
-
-
-class _AsItIs:
-    """A file of the program's, which it closes itself."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def __enter__(self) -> Any:
-        return self._file
-
-    def __exit__(self, *_: object) -> None:
-        """It stays open."""
+    # One of the program's, which it closes itself.
+    return contextlib.nullcontext(file)
 
 
 def _placed(functions: Functions, tensor: Any, map_location: Any) -> Any:

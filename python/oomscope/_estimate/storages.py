@@ -21,7 +21,7 @@ HOST = -1
 class Memory:
     """A storage of a pretended device."""
 
-    __slots__ = ("__weakref__", "address", "device", "is_other", "known", "nbytes", "streams", "watch")
+    __slots__ = ("__weakref__", "address", "device", "is_other", "known", "nbytes", "watch")
 
     def __init__(self, device: int, nbytes: int, address: int) -> None:
         self.device = device
@@ -29,8 +29,6 @@ class Memory:
         self.address = address
         # A storage of the CPU with the same bytes, where they are known.
         self.known: Any = None
-        # Streams other than its own that use it.
-        self.streams: set[int] = set()
         self.watch: Any = None
         # Whether a device takes another size than the tensor says.
         self.is_other = False
