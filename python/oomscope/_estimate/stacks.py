@@ -33,11 +33,17 @@ RUNNERS = ("runpy.py", "<frozen runpy>")
 
 MAX_FRAMES = 1000
 
+# Places in the program that are remembered with their stacks.
+MAX_KNOWN = 200_000
+
 
 class Stacks:
     """Stacks, each kept once."""
 
     def __init__(self) -> None:
+        # By what is called from where. Codes stand for themselves by their addresses, which is quicker, and are kept alive for that.
+        self._known: dict[tuple[int, ...], Stack] = {}
+        self._alive: dict[int, CodeType] = {}
         # By code and line: what kind it is, and how it is written.
         self._frames: dict[tuple[CodeType, int | None], tuple[str, Frame]] = {}
         self._stacks: dict[Stack, Stack] = {}
@@ -45,11 +51,27 @@ class Stacks:
 
     def here(self) -> Stack:
         """The present one, without frames of this package and of what it calls."""
+        innermost = sys._getframe(1)
+        frame: FrameType | None = innermost
+        calls: list[int] = []
+        while frame is not None:
+            calls += (id(frame.f_code), frame.f_lasti)
+            frame = frame.f_back
+        key = tuple(calls)
+        known = self._known.get(key)
+        if known is None:
+            if MAX_KNOWN <= len(self._known):
+                self._known.clear()
+            known = self._known[key] = self._written(innermost)
+        return known
+
+    def _written(self, frame: FrameType | None) -> Stack:
+        """The frames from one outwards."""
         frames: list[Frame] = []
-        frame: FrameType | None = sys._getframe(1)
         known_frames = self._frames
         # Until the program begins, what this package calls is not the program's.
         is_inside = True
+        self._keep_alive(frame)
         while frame is not None and len(frames) < MAX_FRAMES:
             key = (frame.f_code, frame.f_lineno)
             known = known_frames.get(key)
@@ -67,6 +89,11 @@ class Stacks:
             frame = frame.f_back
         stack = tuple(frames)
         return self._stacks.setdefault(stack, stack)
+
+    def _keep_alive(self, frame: FrameType | None) -> None:
+        while frame is not None:
+            self._alive[id(frame.f_code)] = frame.f_code
+            frame = frame.f_back
 
     def _described(self, code: CodeType, line: int | None) -> tuple[str, Frame]:
         kind = "engine" if code.co_name == ENGINE else self._kind(code)
