@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Estimate the zoo without a device, and compare with what its programs really asked for.
 
-estimate.py OOMSCOPE [NAME ...] [--out DIR] [--fold N]
+estimate.py OOMSCOPE [NAME ...] [--out DIR] [--fold N] [--table FILE]
 
 Each program is run by the estimator in a process that sees no device, to its end. What it would have asked for stands beside the
 peaks that `record.py` wrote.
@@ -19,6 +19,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 
 from catalog import all_bases
+from estimate_table import formula, table
 from folds import fold_of
 from record import CACHE, environment, jobs_of
 
@@ -30,7 +31,7 @@ def jobs(arguments):
         is_in_fold = arguments.fold is None or fold_of(base.architecture) == arguments.fold
         truth = arguments.out / f"{name}.truth.json"
         if is_wanted and is_in_fold and truth.exists():
-            yield next(iter(jobs_of(base))), json.loads(truth.read_text())
+            yield base.architecture, next(iter(jobs_of(base))), json.loads(truth.read_text())
 
 
 class Server:
@@ -87,11 +88,12 @@ def main():
     parser.add_argument("--libs", type=pathlib.Path, default=CACHE / "oomscope_zoo_libs")
     parser.add_argument("--rig-home", type=pathlib.Path, default=CACHE / "snapshot_rig")
     parser.add_argument("--fold", type=int)
+    parser.add_argument("--table", type=pathlib.Path, help="where a table by architecture is written")
     arguments = parser.parse_args()
     server = Server(arguments)
-    allocated, reserved, shares, failed = [], [], [], 0
+    allocated, reserved, shares, rows, failed = [], [], [], [], 0
     with tempfile.TemporaryDirectory() as folder:
-        for job, truth in jobs(arguments):
+        for architecture, job, truth in jobs(arguments):
             requests = pathlib.Path(folder) / f"{job['name']}.pickle"
             found = server.run(job, requests)
             if found["failed"] is not None:
@@ -103,6 +105,7 @@ def main():
             allocated.append(peak / truth["peak"]["allocated"] - 1)
             reserved.append(most / truth["peak"]["reserved"] - 1)
             shares.append(alike(truth["label_bytes"][0], categories))
+            rows.append((architecture, allocated[-1], reserved[-1], formula(truth)))
             print(
                 f"{job['name']:44} {100 * allocated[-1]:+7.2f} % allocated {100 * reserved[-1]:+7.2f} % reserved"
                 f" {100 * shares[-1]:6.1f} % categories {peak / 2**20:9.0f} MiB {found['seconds']:5.1f} s",
@@ -112,6 +115,8 @@ def main():
         print(f"{len(allocated)} estimated, {failed} failed")
         print(summary("allocated", allocated))
         print(summary("reserved", reserved))
+        if arguments.table is not None:
+            arguments.table.write_text(table(rows))
         print(f"categories at the end: {100 * statistics.mean(shares):.2f} % of bytes on average")
 
 

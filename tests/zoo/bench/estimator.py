@@ -20,7 +20,7 @@ LIMIT_S = 300
 def run(job, answers):
     """Estimate a program in this process."""
     from oomscope._estimate.gpus import find_gpu
-    from oomscope._estimate.run import Run
+    from oomscope._estimate.run import Asked, Run
 
     import bench
 
@@ -60,7 +60,7 @@ def run(job, answers):
         print(json.dumps(found), file=answers, flush=True)
         return 0
 
-    estimated = Run(Program(), find_gpu("H100"), 1 << 30, LIMIT_S, conclude)
+    estimated = Run(Program(), Asked(find_gpu("H100"), 1 << 30, LIMIT_S), conclude)
     # What is live then is what the truth is about.
     bench.session.done = lambda: estimated.stop(None)
     estimated.run()
