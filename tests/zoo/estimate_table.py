@@ -30,6 +30,6 @@ def _share(errors):
 
 def formula(truth):
     """Four times the parameters, as `estimate_training_usage` of accelerate has it for Adam, over what is real."""
-    if not truth.get("optimizer_steps") or not truth.get("parameter_bytes"):
+    if not truth["label_bytes"][0].get("optimizer_state") or not truth.get("parameter_bytes"):
         return None
     return 4 * truth["parameter_bytes"] / truth["peak"]["allocated"] - 1

@@ -48,9 +48,6 @@ LOWER = frozenset(
         "rnn_tanh",
         "rnn_relu",
         "scaled_dot_product_attention",
-        "inner",
-        "ger",
-        "outer",
     ]
 )
 FULL = frozenset(
@@ -144,6 +141,7 @@ WIDEST = frozenset(
         "grid_sampler",
         "index_put",
         "scatter_add",
+        "inner",
         "tensordot",
         "vdot",
     ]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._messages import say
 from .._program import find_program
+from .again import Again, answer_again, end_with_parent
 from .answer import Answer
 from .gpus import Gpu, find_gpu
 from .notes import NUMBER
@@ -58,7 +59,14 @@ def parser() -> argparse.ArgumentParser:
         metavar="S",
         help="the longest time it may take (default: %(default)s)",
     )
-    add("--ranks", type=int, default=1, metavar="N", help="processes of the job; the first one is estimated")
+    add(
+        "--ranks",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes of the job, of which one is estimated (default: %(default)s)",
+    )
+    add("--rank", type=int, default=0, metavar="R", help="which one, from 0 (default: %(default)s)")
     add(
         "-o",
         "--output",
@@ -66,6 +74,13 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the predicted snapshot (default: %(default)s)",
     )
+    add(
+        "--once",
+        action="store_true",
+        help="do not run it a second time where stand-ins decide how large something is",
+    )
+    # The second run, which leaves its answer in a file.
+    add("--zeros", help=argparse.SUPPRESS)
     add("--traceback", action="store_true", help="print the whole traceback where the program fails")
     add("-m", dest="is_module", action="store_true", help="the program is a module, as in python -m")
     add("program", metavar="PROGRAM", help="the program")
@@ -81,6 +96,8 @@ def estimate(arguments: list[str]) -> int:
     asked, unknown = parser().parse_known_args(own)
     if unknown:
         parser().error(f"{unknown[0]} is no option of this command; options of the program come after --")
+    if not 0 <= asked.rank < asked.ranks:
+        parser().error(f"there is no rank {asked.rank} of {asked.ranks}")
     if not asked.is_module and not os.path.exists(asked.program):
         parser().error(f"there is no file {asked.program}")
     try:
@@ -95,15 +112,24 @@ def estimate(arguments: list[str]) -> int:
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     try:
         with _no_devices():
-            from .run import Program, Run
+            from .run import Asked, Program, Run
     except ImportError as error:
         say(f"this needs torch, which cannot be imported: {error}")
         return 1
     # The folder that the user is in, wherever the program goes.
     output = Path(asked.output).absolute()
-    conclusion = _Conclusion(output, gpus, asked.traceback)
     program = Program(asked.program, rest, asked.is_module)
-    return Run(program, gpus[0], asked.steps, asked.seconds, conclusion.tell, asked.ranks).run()
+    again = None if asked.once or asked.zeros else Again(own, rest)
+    how = Asked(gpus[0], asked.steps, asked.seconds, asked.ranks, asked.rank, bool(asked.zeros), again)
+    if asked.zeros:
+        end_with_parent()
+        Run(program, how, lambda _, run: _answer_again(asked.zeros, run)).run()
+    Run(program, how, _Conclusion(output, gpus, asked.traceback).tell).run()
+
+
+def _answer_again(path: str, run: Run) -> int:
+    answer_again(path, run.engine.storages.most.get(0, 0), run.lower_bound is not None)
+    return 0
 
 
 @contextlib.contextmanager
@@ -144,21 +170,22 @@ class _Conclusion:
         laid = ask_program(["lay-out", requests, "-o", str(self._output), *devices])
         if laid is None:
             return 1
-        answers = [
-            Answer(gpu, laid["devices"][0], laid["devices"][0]["on"][at], run.progress.batch)
-            for at, gpu in enumerate(self._gpus)
-        ]
+        answers = [Answer(laid["devices"][0]["on"][at], run.progress.batch) for at in range(len(self._gpus))]
         for answer in answers:
             fixes = ask_program(
                 ["fixes", str(self._output), "--format", "json", "--capacity", str(answer.capacity_bytes)]
             )
-            for line in answer.lines(fixes, run.lower_bound):
+            for line in answer.lines(fixes):
                 print(line)
         if run.lower_bound is not None:
-            print(f"At least: {run.lower_bound}")
+            print(f"At least: {run.lower_bound.replace(str(Path.cwd()) + os.sep, '', 1)}")
         unknown = [note for note in run.notes.as_list() if note["what"] != NUMBER]
         if unknown:
             print(f"Not known, so that something stands in: {_stand_ins(unknown)}.")
+        if run.has_no_range:
+            print("There was no second run with other stand-ins to its end, so that the range may be wider.")
+        if 1 < run.ranks:
+            print("NCCL's buffers are not in this: 1 to 6 GB by reports (docs/estimate.md).")
         if run.overlay.written:
             print(f"Would have written {_listed(list(run.overlay.written))}; nothing was.")
         print(f"{_shown(self._output)}: oomscope report, oomscope fixes, or oomscope opens it")

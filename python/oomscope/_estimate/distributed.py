@@ -1,4 +1,4 @@
-"""A job of many ranks, of which this process is the first: what the others would send comes at once, and is nothing."""
+"""A job of many ranks, of which this process is one: what the others would send comes at once, and is nothing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .patches import Patches
 MAX_LOCAL = 8
 
 
-def pretend_ranks(patches: Patches, count: int) -> None:
-    """Has `torch.distributed` find a job of some ranks, as torchrun would have started it."""
+def pretend_ranks(patches: Patches, count: int, rank: int) -> None:
+    """Has `torch.distributed` find a job of some ranks, as torchrun would have started it; each finds its device as the only one."""
     local = min(count, MAX_LOCAL)
     os.environ.update(
-        RANK="0",
+        RANK=str(rank),
         LOCAL_RANK="0",
         WORLD_SIZE=str(count),
         LOCAL_WORLD_SIZE=str(local),
@@ -32,7 +32,7 @@ def pretend_ranks(patches: Patches, count: int) -> None:
     init, new_group = dist.init_process_group, dist.new_group
 
     def init_process_group(*_: Any, **__: Any) -> None:
-        init("fake", store=FakeStore(), rank=0, world_size=count)
+        init("fake", store=FakeStore(), rank=rank, world_size=count)
 
     def new_group_of_fakes(ranks: Any = None, *_: Any, **options: Any) -> Any:
         kept = {
@@ -46,9 +46,62 @@ def pretend_ranks(patches: Patches, count: int) -> None:
         patches.put_if_there(owner, "is_nccl_available", lambda: True)
         patches.put_if_there(owner, "get_backend", lambda *_, **__: "nccl")
         patches.put_if_there(owner, "barrier", lambda *_, **__: None)
+        patches.put_if_there(owner, "monitored_barrier", lambda *_, **__: None)
+        for name, exchange in EXCHANGES.items():
+            patches.put_if_there(owner, name, exchange)
         # All ranks have the same model: it would be asked of the others.
         patches.put_if_there(owner, "_verify_params_across_processes", lambda *_, **__: None)
     _pretend_buckets(patches)
+
+
+def _all_gather_object(object_list: list[Any], obj: Any, *_: Any, **__: Any) -> None:
+    """All ranks have the same object."""
+    object_list[:] = [obj] * len(object_list)
+
+
+def _gather_object(obj: Any, object_gather_list: Any = None, *_: Any, **__: Any) -> None:
+    if object_gather_list:
+        object_gather_list[:] = [obj] * len(object_gather_list)
+
+
+def _broadcast_object_list(object_list: list[Any], src: Any = None, *_: Any, **__: Any) -> None:
+    _require_own(src)
+
+
+def _scatter_object_list(
+    scatter_object_output_list: list[Any],
+    scatter_object_input_list: Any = None,
+    src: Any = None,
+    group: Any = None,
+    *_: Any,
+    **__: Any,
+) -> None:
+    if not scatter_object_input_list:
+        _require_own(src)
+    scatter_object_output_list[0] = scatter_object_input_list[torch.distributed.get_rank(group)]
+
+
+def _recv_object_list(object_list: list[Any], src: Any = None, *_: Any, **__: Any) -> None:
+    _require_own(-1 if src is None else src)
+
+
+def _require_own(src: Any) -> None:
+    """What another rank has is not known."""
+    if (src or 0) != torch.distributed.get_rank():
+        raise NotImplementedError(
+            f"objects of rank {src or 0} are not known to rank {torch.distributed.get_rank()}: estimate with --rank {src or 0}"
+        )
+
+
+# Objects that ranks send each other.
+EXCHANGES = {
+    "all_gather_object": _all_gather_object,
+    "gather_object": _gather_object,
+    "broadcast_object_list": _broadcast_object_list,
+    "scatter_object_list": _scatter_object_list,
+    "send_object_list": lambda *_, **__: None,
+    "recv_object_list": _recv_object_list,
+}
 
 
 def _pretend_buckets(patches: Patches) -> None:

@@ -13,6 +13,7 @@ import torch
 from .cuda import pretend
 from .device import Device
 from .dispatch import Dispatch
+from .flex_attention import FlexAttention
 from .functions import Functions
 from .gpus import Gpu
 from .kernels import Kernels
@@ -38,6 +39,7 @@ class Engine:
         self.device = Device(self.storages, gpu, count)
         self.functions = Functions(self.dispatch, gpu.capability)
         self.patches = Patches()
+        self._flex = FlexAttention()
 
     def start(self) -> None:
         """From now on there is a device."""
@@ -55,14 +57,17 @@ class Engine:
         self._pretend_storages()
         self.patches.put(torch, "clear_autocast_cache", self.functions.autocast.forget)
         self.patches.put(torch, "compile", self._as_it_is)
+        self._flex.take_place(self.patches)
         for name in ("script", "trace", "optimize_for_inference", "freeze"):
-            self.patches.put(torch.jit, name, self._not_compiled)
+            self.patches.put(torch.jit, name, self._not_compiled(getattr(torch.jit, name)))
         self.patches.put(torch.Tensor, "_make_wrapper_subclass", staticmethod(_without_device))
         # Nothing runs, so that no stream is behind; torch reads the stream before it asks a mode.
         self.patches.put(torch.Tensor, "record_stream", lambda *_: None)
         self.patches.put_if_there(torch._C, "_scatter", self._scatter)
-        # It tries until all numbers are within limits.
-        self.patches.put_if_there(torch.nn.init, "_no_grad_trunc_normal_", lambda tensor, *_, **__: tensor)
+        truncated = getattr(torch.nn.init, "_no_grad_trunc_normal_", None)
+        if truncated is not None:
+            fill = self.dispatch.chance.truncated(truncated, self.functions.is_on_host)
+            self.patches.put(torch.nn.init, "_no_grad_trunc_normal_", fill)
         push, again = torch._C._autograd._push_saved_tensors_default_hooks, self.functions.again
         self.patches.put(
             torch._C._autograd,
@@ -175,12 +180,23 @@ class Engine:
     def _as_it_is(self, model: Any = None, **_: Any) -> Any:
         """A compiled program is estimated as it is without the compiler."""
         self._note("torch.compile: estimated as it runs without the compiler")
+        self._flex.is_compiled = True
         return model if model is not None else lambda other: other
 
-    def _not_compiled(self, program: Any = None, *_: Any, **__: Any) -> Any:
-        """TorchScript is estimated as the Python that it is made of."""
-        self._note("torch.jit: estimated as it runs without the compiler")
-        return program if program is not None else lambda other: other
+    def _not_compiled(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
+        """TorchScript is estimated as the Python that it is made of; what torch compiles of its own stays."""
+
+        def compiled(*args: Any, **kwargs: Any) -> Any:
+            if sys._getframe(1).f_globals.get("__name__", "").startswith("torch."):
+                return compile_(*args, **kwargs)
+            self._note("torch.jit: estimated as it runs without the compiler")
+            named = next((kwargs[name] for name in ("obj", "func", "mod") if name in kwargs), None)
+            program = args[0] if args else named
+            if isinstance(program, torch.nn.Module) and not hasattr(program, "save"):
+                object.__setattr__(program, "save", lambda f, *_, **__: torch.jit.save(program, f))
+            return program if program is not None else lambda other: other
+
+        return compiled
 
     def parameter(self, data: Any) -> Any:
         """A tensor of the CPU without its memory."""

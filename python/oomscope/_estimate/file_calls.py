@@ -9,6 +9,8 @@ from __future__ import annotations
 import builtins
 import errno
 import io
+import multiprocessing.context
+import multiprocessing.spawn
 import os
 import shutil
 import stat
@@ -20,6 +22,9 @@ from typing import Any
 from .._after_import import after_import
 from .overlay import Overlay
 from .patches import Patches
+
+# Where this package is found.
+PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -61,6 +66,36 @@ def catch_files(patches: Patches, overlay: Overlay) -> None:
     # Nothing there is the user's, and some of it is removed by functions that were looked up long ago.
     patches.put(tempfile, "tempdir", overlay.root)
     after_import("pyarrow", lambda: _catch_arrow(patches, overlay))
+    _catch_spawned(patches, overlay)
+
+
+def keep_apart(root: str) -> None:
+    """Has this process, which the program started, write where the program does."""
+    catch_files(Patches(), Overlay(root))
+
+
+def _catch_spawned(patches: Patches, overlay: Overlay) -> None:
+    """Processes that begin anew instead of as forks catch files before anything of the program runs in them."""
+    command_line = multiprocessing.spawn.get_command_line
+
+    def catching(**arguments: Any) -> list[str]:
+        command = list(command_line(**arguments))
+        if "-c" not in command:
+            # A program that was frozen starts itself.
+            return command
+        at = command.index("-c") + 1
+        command[at] = (
+            f"import os, sys; os.environ['CUDA_VISIBLE_DEVICES'] = ''; sys.path.insert(0, {PACKAGES!r}); "
+            f"from {__name__} import keep_apart; del sys.path[0]; "
+            f"keep_apart({overlay.root!r}); {command[at]}"
+        )
+        return command
+
+    patches.put(multiprocessing.spawn, "get_command_line", catching)
+    # A server that forks others for the program was started by another command.
+    kinds = multiprocessing.context
+    if hasattr(kinds, "ForkServerProcess"):
+        patches.put(kinds.ForkServerProcess, "_Popen", staticmethod(kinds.SpawnProcess._Popen))
 
 
 def _catch_arrow(patches: Patches, overlay: Overlay) -> None:

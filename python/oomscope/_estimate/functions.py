@@ -1,4 +1,4 @@
-"""What Python asks tensors and torch for, above autograd: devices, copies between them, and what a device does in another way."""
+"""What Python asks tensors and torch for, above autograd: devices, and copies between them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import _device as default_device
 
-from . import recurrent
-from .attention import attention
 from .autocast import Autocast
+from .device_functions import DeviceFunctions
 from .dispatch import Dispatch
 from .legacy_types import DTYPES, name_of_type
 from .storages import HOST
@@ -64,6 +63,9 @@ class Functions(TorchFunctionMode):
     def _answer(self, func: Any, args: Any, kwargs: Any) -> Any:
         handler = self._handlers.get(func)
         if handler is not None:
+            if not args and "input" in kwargs:
+                # As torch names the first argument of its functions.
+                args, kwargs = (kwargs["input"],), {name: kwargs[name] for name in kwargs if name != "input"}
             result = handler(*args, **kwargs)
             if result is not NotImplemented:
                 return result
@@ -79,7 +81,7 @@ class Functions(TorchFunctionMode):
                 with self._storages.bare():
                     return func(*args, **kwargs)
         if self.autocast.is_on():
-            args, kwargs = self._cast(func.__name__, args, kwargs)
+            args, kwargs = self.autocast.cast(func.__name__, args, kwargs, self.is_cuda)
         return func(*args, **kwargs)
 
     def resolve(self, device: Any) -> Any:
@@ -99,13 +101,16 @@ class Functions(TorchFunctionMode):
             tensor = getattr(tensor, "_local_tensor", tensor)
         device = torch.Tensor.device.__get__(tensor)
         if device.type == "meta":
-            memory = self._storages.of(tensor)
+            memory = self._storages.of(_without_transforms(tensor))
             if memory is not None:
                 return CPU if memory.device == HOST else torch.device("cuda", memory.device)
         return device
 
     def is_cuda(self, tensor: Any) -> bool:
         return bool(self.device_of(tensor).type == "cuda")
+
+    def is_on_host(self, tensor: Any) -> bool:
+        return bool(self.device_of(tensor).type == "cpu")
 
     def _table(self) -> dict[Any, Handler]:
         tensor = torch.Tensor
@@ -137,24 +142,8 @@ class Functions(TorchFunctionMode):
             torch.tensor: self._tensor,
             torch.as_tensor: self._as_tensor,
             torch.asarray: self._as_tensor,
-            torch.ctc_loss: self._ctc_loss,
-            torch.dropout: self._dropout,
-            torch.softmax: self._softmax,
-            tensor.softmax: self._softmax,
-            torch.log_softmax: self._log_softmax,
-            tensor.log_softmax: self._log_softmax,
-            torch._C._nn.scaled_dot_product_attention: self._attention,
-            torch._C._nn.linear: self._linear,
-            torch._C._nn.one_hot: self._one_hot,
-            torch._C._nn.cross_entropy_loss: self._cross_entropy,
-            torch.lstm: lambda *args: self._recurrent(recurrent.lstm, *args),
-            torch.gru: lambda *args: self._recurrent(recurrent.gru, *args),
-            torch.lstm_cell: lambda *args: self._cell(recurrent.lstm_cell, *args),
-            torch.gru_cell: lambda *args: self._cell(recurrent.gru_cell, *args),
+            **DeviceFunctions(self.is_cuda, self.autocast, self._capability).table(),
         }
-
-    def _cast(self, name: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        return self.autocast.cast(name, args, kwargs, self.is_cuda)
 
     def move(self, tensor: Any, device: Any, dtype: Any = None, copy: bool = False, **more: Any) -> Any:
         """A tensor on another device, or itself."""
@@ -249,84 +238,9 @@ class Functions(TorchFunctionMode):
         made = torch.as_tensor(data, dtype=dtype, device=CPU)
         return made if device is None else self.move(made, self.resolve(device))
 
-    def _ctc_loss(self, probabilities: Any, targets: Any, *lengths: Any, **more: Any) -> Any:
-        """A device takes lengths as numbers, wherever they are."""
-        if not self.is_cuda(probabilities) or not all(isinstance(one, torch.Tensor) for one in lengths[:2]):
-            return NotImplemented
-        numbers = [one.tolist() for one in lengths[:2]]
-        return torch.ctc_loss(probabilities, targets, *numbers, *lengths[2:], **more)
 
-    def _dropout(self, tensor: Any, p: float, train: bool) -> Any:
-        if not (train and 0 < p < 1 and tensor.numel() and self.is_cuda(tensor)):
-            return NotImplemented
-        return torch.native_dropout(tensor, p, True)[0]
-
-    def _softmax(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        return self._to_float(torch._softmax, "softmax", tensor, args, kwargs)
-
-    def _log_softmax(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        return self._to_float(torch._log_softmax, "log_softmax", tensor, args, kwargs)
-
-    def _to_float(self, kernel: Any, name: str, tensor: Any, args: Any, kwargs: Any) -> Any:
-        """A device widens its input as it reads it."""
-        if not self.is_cuda(tensor) or tensor.dtype != torch.float16:
-            return NotImplemented
-        if self.autocast.is_on():
-            (_, *args), kwargs = self._cast(name, (tensor, *args), kwargs)
-        dtype = kwargs.get("dtype", args[1] if 1 < len(args) else None)
-        dim = args[0] if args else kwargs.get("dim")
-        if dtype != torch.float32 or not isinstance(dim, int):
-            return NotImplemented
-        return kernel(tensor, dim, True)
-
-    def _recurrent(self, network: Any, *args: Any) -> Any:
-        if not self.is_cuda(args[0]):
-            return NotImplemented
-        return network(self._casts, *args)
-
-    def _cell(self, cell: Any, tensor: Any, state: Any, *weights: Any) -> Any:
-        if not self.is_cuda(tensor):
-            return NotImplemented
-        state = tuple(state) if isinstance(state, (list, tuple)) else state
-        return cell(self._casts, tensor, state, [one for one in weights if one is not None])
-
-    def _casts(self, name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(self._cast(name, args, {})[0]) if self.autocast.is_on() else args
-
-    def _cross_entropy(
-        self, tensor: Any, target: Any, weight: Any, reduction: Any, ignore_index: int, smoothing: float = 0.0
-    ) -> Any:
-        """Autocast finds a type that is asked for in the softmax, which stays narrow, and widens for the loss of its results."""
-        is_narrow = tensor.dtype in (torch.float16, torch.bfloat16)
-        if (
-            not (self.autocast.is_on() and is_narrow and self.is_cuda(tensor))
-            or smoothing
-            or target.is_floating_point()
-        ):
-            return NotImplemented
-        logs = torch.log_softmax(tensor, 1 if 1 < tensor.dim() else 0)
-        (logs, _, weight), _ = self._cast("nll_loss_nd", (logs, target, weight), {})
-        return torch._C._nn.nll_loss_nd(logs, target, weight, reduction, ignore_index)
-
-    def _one_hot(self, tensor: Any, num_classes: int = -1) -> Any:
-        """Without memory torch compares numbers instead."""
-        if not self.is_cuda(tensor) or num_classes < 1:
-            return NotImplemented
-        made = tensor.new_zeros((*tensor.size(), num_classes))
-        return made.scatter_(-1, tensor.unsqueeze(-1), 1)
-
-    def _linear(self, tensor: Any, weight: Any, bias: Any = None) -> Any:
-        """Rows that do not lie side by side: a bias is added in place, which torch does not where a mode watches."""
-        if bias is None or tensor.dim() < 3 or tensor.is_contiguous() or not self.is_cuda(tensor):
-            return NotImplemented
-        if self.autocast.is_on():
-            (tensor, weight, bias), _ = self._cast("linear", (tensor, weight, bias), {})
-        return torch.matmul(tensor, weight.t()).add_(bias)
-
-    def _attention(self, *args: Any, **kwargs: Any) -> Any:
-        query = args[0] if args else kwargs["query"]
-        if not self.is_cuda(query):
-            return NotImplemented
-        if self.autocast.is_on():
-            args, kwargs = self._cast("scaled_dot_product_attention", args, kwargs)
-        return attention(self._capability, *args, **kwargs)
+def _without_transforms(tensor: Any) -> Any:
+    """The tensor that `vmap` and other transforms of functions wrap, of which torch shows no storage."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = torch._C._functorch.get_unwrapped(tensor)
+    return tensor

@@ -64,6 +64,10 @@ class Call:
         """Memory beside the results."""
         return self.kernels.storages.pass_by(self.device, int(nbytes))
 
+    def guess(self, nbytes: int) -> None:
+        """Memory beside the results, given back at once, which may as well be none or twice as much."""
+        self.give(self.kernels.storages.pass_by(self.device, int(nbytes), is_guess=True))
+
     def give(self, *memories: Memory | None) -> None:
         """Takes memory back, in this order."""
         for memory in memories:

@@ -37,16 +37,19 @@ class Notes:
         ]
 
 
-def is_own(name: str) -> bool:
-    """Whether a file is the program's: not this package's, Python's or a library's."""
-    is_library = any(part in name for part in LIBRARIES) or name.startswith(("<", OWN, STANDARD))
-    return not is_library
+def is_own(frame: FrameType) -> bool:
+    """Whether code is the program's: not this package's, Python's or a library's, unless it is what is run."""
+    name = frame.f_code.co_filename
+    if name.startswith(("<", OWN, STANDARD)):
+        return False
+    # Libraries have programs, too, such as `-m trl.scripts.sft`.
+    return frame.f_globals.get("__name__") == "__main__" or not any(part in name for part in LIBRARIES)
 
 
 def own_line(frame: FrameType | None) -> str:
     """The innermost line of the program."""
     while frame is not None:
-        if is_own(frame.f_code.co_filename):
+        if is_own(frame):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
     return ""

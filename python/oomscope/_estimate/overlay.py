@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
-import shutil
 import stat
 import tempfile
+import threading
 from typing import Any
 
 # Files up to this size are copied where a program adds to them or moves them.
@@ -19,22 +20,34 @@ SYSTEM = ("/dev/", "/proc/", "/sys/")
 class Overlay:
     """What was written and removed, by whole paths."""
 
-    def __init__(self) -> None:
-        self.root = os.path.realpath(tempfile.mkdtemp(prefix="oomscope-estimate-"))
+    def __init__(self, root: str | None = None) -> None:
+        # Processes of the program share the folder of the first one.
+        self.root = os.path.realpath(tempfile.mkdtemp(prefix="oomscope-estimate-")) if root is None else root
         self._gone: set[str] = set()
         # What would have been written, in order, each once.
         self.written: dict[str, None] = {}
+        # The thread that ends the estimate: it alone has the disk as it is.
+        self._real_thread: int | None = None
         # The system's own functions, whatever stands in their place.
         self._lstat, self._stat, self._mkdir, self._list = os.lstat, os.stat, os.mkdir, os.listdir
-        self._unlink, self._rmdir, self._open, self._rmtree = os.unlink, os.rmdir, io.open, shutil.rmtree
+        self._unlink, self._rmdir, self._open = os.unlink, os.rmdir, io.open
 
     def clean(self) -> None:
-        """Removes what was written, once nothing stands in the place of the system's functions."""
-        self._rmtree(self.root, ignore_errors=True)
+        """Removes what was written."""
+        with contextlib.suppress(OSError):
+            self.clear(self.root)
+
+    def end(self) -> None:
+        """This thread has the disk as it is from now on; whatever else runs does not."""
+        self._real_thread = threading.get_ident()
+
+    def is_off(self) -> bool:
+        """Whether this thread has the disk as it is."""
+        return self._real_thread == threading.get_ident()
 
     def whole(self, path: Any, dir_fd: int | None = None) -> str | None:
         """The whole path, if it is one that is kept apart."""
-        if isinstance(path, int):
+        if isinstance(path, int) or self.is_off():
             return None
         name = os.fsdecode(path)
         if dir_fd is not None:

@@ -71,7 +71,12 @@ class Progress:
         elif max(MIN_PASSES, self._max_steps) <= self._passes and self._updates_by_itself():
             self.steps = self._passes
             self._enough(None)
-        elif self._end_s < time.monotonic():
+        else:
+            self.look_at_clock()
+
+    def look_at_clock(self) -> None:
+        """Ends what takes too long."""
+        if self._end_s < time.monotonic():
             self._enough(f"the time of {self._max_s:.0f} s was up after {_counted(self.steps)}")
 
     def _updates_by_itself(self) -> bool:
@@ -92,8 +97,7 @@ def failed_line(error: BaseException) -> str:
     found = ""
     trace = error.__traceback__
     while trace is not None:
-        name = trace.tb_frame.f_code.co_filename
-        if is_own(name):
-            found = f"{name}:{trace.tb_lineno}"
+        if is_own(trace.tb_frame):
+            found = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
         trace = trace.tb_next
     return found

@@ -4,7 +4,7 @@ path. It is that of torch without cuDNN; cuDNN keeps as much for the gradient, i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -102,14 +102,15 @@ def _layers(
     last = []
     for layer in range(setting.layers):
         outs = []
+        steps: Sequence[Any] = sequence.unbind(0) if sizes is None else _Packed(sequence, sizes)
         for direction in range(setting.directions):
             at = layer * setting.directions + direction
             own = weights[at * count : (at + 1) * count]
-            steps = list(sequence.unbind(0) if sizes is None else sequence.split(sizes))
             out, state = _run(cast, cell, steps, states[at], own, direction == 1)
             outs.append(torch.stack(out, 0) if sizes is None else torch.cat(out, 0))
             last.append(state)
-            del out, steps
+            del out
+        del steps
         sequence = torch.cat(outs, -1) if 1 < len(outs) else outs[0]
         del outs
         if setting.dropout and layer < setting.layers - 1:
@@ -117,8 +118,22 @@ def _layers(
     return sequence, last
 
 
+class _Packed(Sequence[Any]):
+    """The steps of packed sequences, each taken out as it is asked for: its gradient is as large as all of them."""
+
+    def __init__(self, data: Any, sizes: list[int]) -> None:
+        self._data = data
+        self._parts = [(sum(sizes[:step]), size) for step, size in enumerate(sizes)]
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __getitem__(self, step: Any) -> Any:
+        return self._data.narrow(0, *self._parts[step])
+
+
 def _run(
-    cast: Cast, cell: Any, steps: list[Any], state: Any, weights: Any, is_reverse: bool
+    cast: Cast, cell: Any, steps: Sequence[Any], state: Any, weights: Any, is_reverse: bool
 ) -> tuple[list[Any], Any]:
     out: list[Any] = []
     ended: list[Any] = []

@@ -8,20 +8,26 @@ import os
 import signal
 import sys
 import tempfile
+import textwrap
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
 from .._census import Places, census
 from .._marks import Marks
-from .._messages import harmless
+from .._messages import harmless, say
 from .._modules import Modules
 from .._programs import run_module, run_script
+from .advice import advice
+from .again import Again
+from .children import Children
 from .distributed import pretend_ranks
 from .engine import Engine
+from .error import error_share
 from .file_calls import catch_files
 from .gpus import Gpu
 from .notebook import run_notebook
@@ -30,12 +36,17 @@ from .overlay import Overlay
 from .progress import Progress, failed_line
 from .requests_file import facts_of, write_requests
 from .saving import catch_saving
+from .serving import refuse_engines
 from .storages import HOST, Storages
+from .triton_kernels import launch_nothing
 from .weights import read_no_weights
 
 # What the names of tensors and their holders may take: nobody's training waits.
 CENSUS_S = 20.0
 HOLDERS_S = 5.0
+
+# Letters of an error's text: some have a page.
+MAX_SAID = 200
 
 # Paths that are listed.
 MAX_WRITTEN = 500
@@ -58,36 +69,49 @@ class Program:
             run_script(self.name, self.arguments)
 
 
+@dataclass(frozen=True)
+class Asked:
+    """How it is run."""
+
+    gpu: Gpu
+    max_steps: int
+    max_s: float
+    ranks: int = 1
+    rank: int = 0
+    # Whether zeros stand in for what is not known.
+    has_zeros: bool = False
+    again: Again | None = None
+
+
 class Run:
     """A program that is estimated."""
 
-    def __init__(
-        self,
-        program: Program,
-        gpu: Gpu,
-        max_steps: int,
-        max_s: float,
-        conclude: Callable[[str, Run], int],
-        ranks: int = 1,
-    ) -> None:
-        self.ranks = ranks
+    def __init__(self, program: Program, asked: Asked, conclude: Callable[[str, Run], int]) -> None:
         self.program = program
         self.notes = Notes()
-        self.engine = Engine(gpu, note=self.notes.add)
+        self.engine = Engine(asked.gpu, note=self.notes.add)
+        self.engine.values.are_zeros = asked.has_zeros
         self.overlay = Overlay()
-        self.progress = Progress(max_steps, max_s, self.stop)
+        self.progress = Progress(asked.max_steps, asked.max_s, self.stop)
         # Why what is known is not all.
         self.lower_bound: str | None = None
         self.error: BaseException | None = None
         self.has_failed = False
+        # Whether a second run was wanted, and there was none or it came to no end.
+        self.has_no_range = False
+        self.ranks = asked.ranks
+        self._asked = asked
         self._conclude = conclude
         self._marks: Any = None
         self._modules: Any = None
         self._process = os.getpid()
         self._is_over = False
+        self._temporary = tempfile.gettempdir()
+        self._children = Children(self.overlay, self.notes)
+        self._began_s = time.monotonic()
 
-    def run(self) -> int:
-        """Runs the program; returns the exit code."""
+    def run(self) -> NoReturn:
+        """Runs the program, and ends this process with the exit code: nothing that the program left to its end runs."""
         self._start()
         try:
             self.program.run()
@@ -99,12 +123,11 @@ class Run:
             self.lower_bound = f"it was interrupted after {self.progress.steps} steps"
         except Exception as error:  # noqa: BLE001
             self.error, self.has_failed = error, True
-            where = failed_line(error)
-            self.lower_bound = f"{where + ': ' if where else ''}{type(error).__name__}: {_first_line(error)}"
+            self.lower_bound = _what_failed(error)
         if os.getpid() != self._process:
             # A child that was forked and came this far is none of ours.
             os._exit(0)
-        return self._finish()
+        self._end()
 
     def _start(self) -> None:
         sys.dont_write_bytecode = True
@@ -112,15 +135,19 @@ class Run:
         engine.start()
         catch_files(engine.patches, self.overlay)
         catch_saving(engine.patches, self.overlay, engine.functions)
+        self._children.watch(engine.patches)
         read_no_weights(engine.patches)
+        launch_nothing(engine.patches, engine.storages, engine.device.gpu, self.notes)
+        refuse_engines(engine.patches)
         if 1 < self.ranks:
-            pretend_ranks(engine.patches, self.ranks)
+            pretend_ranks(engine.patches, self.ranks, self._asked.rank)
         self._follow_threads()
         self._follow_loaders()
         self._marks = Marks(torch)
         self._modules = Modules(torch, self._marks)
         self._modules.start()
         self.progress.start()
+        engine.dispatch.now_and_then = self.progress.look_at_clock
 
     def _follow_threads(self) -> None:
         """Modes belong to a thread; what a program starts is under them, too."""
@@ -157,42 +184,71 @@ class Run:
         if os.getpid() != self._process or self._is_over:
             return
         self.lower_bound = lower_bound
-        code = self._finish()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+        self._end()
+
+    def _end(self) -> NoReturn:
+        """Nothing comes back to the program from here, whatever happens: it would save, in place of what is there."""
+        code = 1
+        try:
+            code = self._finish()
+        except BaseException as error:  # noqa: BLE001
+            say(f"the estimate could not be finished: {type(error).__name__}: {error}")
+        finally:
+            self.overlay.clean()
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(Exception):
+                    stream.flush()
+            os._exit(code)
 
     def _finish(self) -> int:
         self._is_over = True
+        with contextlib.suppress(ValueError):
+            # Handlers of the program would run here.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self.progress.stop()
         self._modules.stop()
         names = None
         with harmless("naming tensors"):
             places = _Places(self.engine.storages)
             names = census(torch, max_s=CENSUS_S, holders_s=HOLDERS_S, places=places)
-        self.engine.stop()
+        self.engine.storages.finish()
+        self.overlay.end()
         _end_children()
+        error = self._error()
         estimate = {
             "version": 1,
             "program": self.program.name,
             "steps": self.progress.steps,
             "lower_bound": self.lower_bound,
+            "error_share": error,
             "notes": self.notes.as_list(),
             "would_write": list(self.overlay.written)[:MAX_WRITTEN],
         }
         snapshot: dict[str, Any] = {}
         self._marks.complete(snapshot)
         facts = facts_of(self.engine.device, self.progress.steps, names, estimate)
-        facts["world_size"] = self.ranks if 1 < self.ranks else None
-        handle, path = tempfile.mkstemp(suffix=".pickle", prefix="oomscope-requests-")
+        if 1 < self.ranks:
+            facts.update(rank=self._asked.rank, world_size=self.ranks)
+        handle, path = tempfile.mkstemp(".pickle", "oomscope-requests-", self._temporary)
         try:
             with os.fdopen(handle, "wb") as file:
                 write_requests(file, self.engine.storages, facts, snapshot.get("external_annotations", []))
-            self.overlay.clean()
             return self._conclude(path, self)
         finally:
             with contextlib.suppress(OSError):
                 os.remove(path)
+
+    def _error(self) -> float:
+        """How far the prediction may be off."""
+        storages, values, again = self.engine.storages, self.engine.values, self._asked.again
+        other = None
+        # What starts other programs may do what it should do once.
+        if again is not None and values.have_decided and self.lower_bound is None:
+            if not self._children.are_there:
+                other = again.most_bytes(time.monotonic() - self._began_s)
+            self.has_no_range = other is None
+        return error_share(storages.most, storages.most_sure, storages.most_wide, other)
 
 
 def _end_children() -> None:
@@ -225,6 +281,9 @@ class _Places(Places):
         return (memory.address, memory.nbytes) if memory is not None and is_there else None
 
 
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else ""
+def _what_failed(error: BaseException) -> str:
+    """Where a program failed, how, and what to do about it."""
+    where, lines, what_to_do = failed_line(error), str(error).strip().splitlines(), advice(error)
+    said = textwrap.shorten(lines[0], MAX_SAID, placeholder=" …") if lines else ""
+    text = f"{where + ': ' if where else ''}{type(error).__name__}: {said}"
+    return f"{text.rstrip('.')}. {what_to_do}" if what_to_do else text

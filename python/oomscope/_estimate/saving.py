@@ -50,7 +50,7 @@ def catch_saving(patches: Patches, overlay: Overlay, functions: Functions) -> No
 
     patches.put(torch, "save", save_apart)
     patches.put(torch, "load", load_apart)
-    patches.put(torch.jit, "save", lambda model, f, *_, **__: _note_file(overlay, f))
+    patches.put(torch.jit, "save", lambda m, f, *_, **__: _note_file(overlay, f))
     patches.put(
         sqlite3, "connect", lambda path, *args, **kwargs: connect(_database(overlay, path), *args, **kwargs)
     )

@@ -21,7 +21,7 @@ HOST = -1
 class Memory:
     """A storage of a pretended device."""
 
-    __slots__ = ("__weakref__", "address", "device", "is_other", "known", "nbytes", "watch")
+    __slots__ = ("__weakref__", "address", "device", "is_guess", "is_other", "known", "nbytes", "watch")
 
     def __init__(self, device: int, nbytes: int, address: int) -> None:
         self.device = device
@@ -29,6 +29,8 @@ class Memory:
         self.address = address
         # A storage of the CPU with the same bytes, where they are known.
         self.known: Any = None
+        # Whether those stand in for unknown ones, or follow from such; of a workspace, whether its size does.
+        self.is_guess = False
         self.watch: Any = None
         # Whether a device takes another size than the tensor says.
         self.is_other = False
@@ -79,7 +81,13 @@ class Storages:
         self._next = FIRST_ADDRESS
         self._is_over = False
         self.allocated: dict[int, int] = {}
+        # Since the program reset it.
         self.peak: dict[int, int] = {}
+        # The most that was allocated; without what is only guessed, and with twice as much of it.
+        self.most: dict[int, int] = {}
+        self.most_sure: dict[int, int] = {}
+        self.most_wide: dict[int, int] = {}
+        self._guessed: dict[int, int] = {}
 
     @contextlib.contextmanager
     def bare(self) -> Iterator[None]:
@@ -118,9 +126,10 @@ class Storages:
         memory.known = None
         self._ask(memory)
 
-    def pass_by(self, device: int, nbytes: int) -> Memory:
-        """Memory that no tensor of the program has: a workspace of an operator."""
+    def pass_by(self, device: int, nbytes: int, is_guess: bool = False) -> Memory:
+        """Memory that no tensor of the program has: a workspace of an operator, which may be of a guessed size."""
         memory = Memory(device, nbytes, 0)
+        memory.is_guess = is_guess
         self._ask(memory)
         return memory
 
@@ -128,7 +137,7 @@ class Storages:
         """Memory is given back."""
         if memory.address and memory.device != HOST and not self._is_over:
             self._note(FREE, memory, self._streams.pop(memory.address, 0))
-            self.allocated[memory.device] -= _rounded(memory.nbytes)
+            self._count(memory, -_rounded(memory.nbytes))
         memory.address = 0
 
     def empty_cache(self, device: int) -> None:
@@ -153,15 +162,35 @@ class Storages:
             return
         self._streams[memory.address] = self.stream
         self._note(ALLOC, memory, self.stream)
-        allocated = self.allocated.get(memory.device, 0) + rounded
-        self.allocated[memory.device] = allocated
-        if self.peak.get(memory.device, 0) < allocated:
-            self.peak[memory.device] = allocated
+        self._count(memory, rounded)
+
+    def _count(self, memory: Memory, change: int) -> None:
+        device = memory.device
+        allocated = self.allocated[device] = self.allocated.get(device, 0) + change
+        if memory.is_guess and memory.watch is None:
+            self._guessed[device] = self._guessed.get(device, 0) + change
+        guessed = self._guessed.get(device, 0)
+        for most, now in (
+            (self.peak, allocated),
+            (self.most, allocated),
+            (self.most_sure, allocated - guessed),
+            (self.most_wide, allocated + guessed),
+        ):
+            if most.get(device, 0) < now:
+                most[device] = now
 
     def _died(self, watch: Any) -> None:
         if self._memories.get(watch.key) is watch.memory:
             del self._memories[watch.key]
         self.give_back(watch.memory)
+
+
+def device_of(memories: list[Memory | None]) -> int:
+    """The first device that any memory is on."""
+    for memory in memories:
+        if memory is not None and memory.device != HOST:
+            return memory.device
+    return HOST
 
 
 def _rounded(nbytes: int) -> int:

@@ -63,6 +63,9 @@ class Values:
         self._storages = storages
         self._note = note
         self._count = 0
+        # Whether stand-ins decided how large something is; and whether they are all the same, so that one expert gets everything.
+        self.have_decided = False
+        self.are_zeros = False
 
     def known(self, tensor: Any) -> Any | None:
         """A tensor of the CPU with the same values; `None` if they are not known."""
@@ -82,7 +85,19 @@ class Values:
         if memory is None or not _covers(tensor, memory):
             return stand_in
         memory.known = stand_in.untyped_storage()
+        memory.is_guess = True
         return self._view(tensor, memory)
+
+    def decide(self, tensor: Any, why: str) -> Any:
+        """The same, where the values decide how large something is."""
+        found = self.get(tensor, why)
+        self.have_decided = self.have_decided or self.is_guess(tensor)
+        return found
+
+    def is_guess(self, tensor: Any) -> bool:
+        """Whether the values that are known of a tensor are stand-ins, or follow from them."""
+        memory = self._storages.of(tensor) if tensor.device.type == "meta" else None
+        return memory is not None and (memory.known is None or memory.is_guess)
 
     def or_zeros(self, tensor: Any) -> Any:
         """A tensor of the CPU with the values, or zeros."""
@@ -109,7 +124,7 @@ class Values:
         written = [tensor for tensor in _written(func, args, kwargs) if tensor.device.type == "meta"]
         if name not in EMPTY and self._is_little(name, results) and self._are_known(name, inputs, written):
             try:
-                self._compute(func, args, kwargs, results)
+                self._compute(func, args, kwargs, inputs, results)
                 return
             except (RuntimeError, NotImplementedError, IndexError, ValueError, TypeError):
                 # Not every operator of a device has one of the CPU.
@@ -144,7 +159,7 @@ class Values:
                 return False
         return True
 
-    def _compute(self, func: Any, args: Any, kwargs: Any, results: list[Any]) -> None:
+    def _compute(self, func: Any, args: Any, kwargs: Any, inputs: list[Any], results: list[Any]) -> None:
         tree = self._torch.utils._pytree
         tensor_type = self._torch.Tensor
 
@@ -154,10 +169,20 @@ class Values:
         real_args, real_kwargs = tree.tree_map(real, (args, kwargs))
         if real_kwargs.get("device") is not None:
             real_kwargs["device"] = self._torch.device("cpu")
+        is_whole = func._schema.name.split("::")[1] in WHOLE
+        written = list(_written(func, args, kwargs))
+        taken = [one for one in inputs if not (is_whole and any(one is other for other in written))]
+        is_guess = any(self.is_guess(one) for one in taken)
         found = func(*real_args, **real_kwargs)
         for result, value in zip(results, _flat(found, tensor_type)):
             memory = self._storages.of(result)
-            if memory is None or memory.known is not None:
+            if memory is None:
+                continue
+            if memory.known is not None:
+                # Written in place, or a part of what is known.
+                if any(result is one for one in written):
+                    is_all = is_whole and _covers(result, memory)
+                    memory.is_guess = is_guess or (memory.is_guess and not is_all)
                 continue
             if value.stride() != result.stride() or value.storage_offset():
                 value = self._torch.empty_strided(result.size(), result.stride(), dtype=value.dtype).copy_(
@@ -165,6 +190,7 @@ class Values:
                 )
             if value.dtype == result.dtype:
                 memory.known = value.untyped_storage()
+                memory.is_guess = is_guess
 
     def _is_little(self, name: str, results: list[Any]) -> bool:
         # The numbers beside an order are not used; the order is.
@@ -185,6 +211,8 @@ class Values:
         stand_in = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
         if tensor.numel() == 1:
             return stand_in.fill_(1)
+        if self.are_zeros:
+            return _zeros(torch, tensor)
         if not (tensor.is_floating_point() or tensor.is_complex()) or MAX_ELEMENTS < tensor.numel():
             return _zeros(torch, tensor)
         # Others each time: a program may try until it has what it wants.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -68,11 +67,10 @@ def _transformers(patches: Patches) -> None:
         config.name_or_path = str(name)
         dtype = _dtype(dtype, config)
         more = {} if attention is None else {"attn_implementation": attention}
-        model = (
-            cls._from_config(config, torch_dtype=dtype, **more)
-            if _is_old(cls)
-            else cls._from_config(config, dtype=dtype, **more)
-        )
+        kind = {"torch_dtype" if _names_type_as_torch() else "dtype": dtype}
+        # Weights are read, so that none is drawn.
+        with torch.random.fork_rng(devices=[]):
+            model = cls._from_config(config, **kind, **more)
         model.eval()
         place = loading.get("device_map")
         if place is not None:
@@ -86,13 +84,11 @@ def _transformers(patches: Patches) -> None:
     patches.put(base, "from_pretrained", classmethod(from_pretrained))
 
 
-def _is_old(cls: Any) -> bool:
-    import inspect
+def _names_type_as_torch() -> bool:
+    """Whether this version asks for `torch_dtype`, as those before 4.56 do."""
+    import transformers
 
-    source: Callable[..., Any] = cls._from_config
-    return "torch_dtype" in inspect.getsource(
-        source
-    ) and 'dtype = kwargs.pop("dtype"' not in inspect.getsource(source)
+    return tuple(int(part) for part in transformers.__version__.split(".")[:2]) < (4, 56)
 
 
 def _dtype(asked: Any, config: Any) -> Any:
@@ -122,7 +118,8 @@ def _diffusers(patches: Patches) -> None:
     def from_pretrained(cls: Any, /, name: Any, *_: Any, **options: Any) -> Any:
         subfolder = options.get("subfolder")
         config = cls.load_config(name, **({"subfolder": subfolder} if subfolder else {}))
-        model = cls.from_config(config)
+        with torch.random.fork_rng(devices=[]):
+            model = cls.from_config(config)
         dtype = options.get("torch_dtype")
         if isinstance(dtype, torch.dtype):
             model.to(dtype=dtype)
@@ -141,10 +138,11 @@ def _torchvision(patches: Patches) -> None:
     patches.put(enum, "get_state_dict", lambda *_, **__: _NoWeights())
     load = torch.nn.Module.load_state_dict
 
-    def load_state_dict(module: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(state, _NoWeights):
+    # Programs name the argument, too.
+    def load_state_dict(module: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(state_dict, _NoWeights):
             return torch.nn.modules.module._IncompatibleKeys([], [])
-        return load(module, state, *args, **kwargs)
+        return load(module, state_dict, *args, **kwargs)
 
     patches.put(torch.nn.Module, "load_state_dict", load_state_dict)
 

@@ -4,7 +4,11 @@ from . import (
     attention,
     batch_norm,
     convolution,
+    distances,
     embeddings,
+    encoder,
+    gradients,
+    images,
     indexing,
     losses,
     matmul,
@@ -12,13 +16,18 @@ from . import (
     recurrent,
     reductions,
     scans,
+    sorting,
 )
 
 __all__ = [
     "attention",
     "batch_norm",
     "convolution",
+    "distances",
     "embeddings",
+    "encoder",
+    "gradients",
+    "images",
     "indexing",
     "losses",
     "matmul",
@@ -26,4 +35,5 @@ __all__ = [
     "recurrent",
     "reductions",
     "scans",
+    "sorting",
 ]

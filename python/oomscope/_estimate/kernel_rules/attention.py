@@ -47,7 +47,7 @@ def _splits(call: Call, blocks: int, key_blocks: int) -> int:
     return 1
 
 
-@rule("_scaled_dot_product_flash_attention", source=FLASH, case="flash")
+@rule("_scaled_dot_product_flash_attention", source=FLASH, case="attention-causal")
 def _flash(call: Call) -> None:
     query, key = call.args[0], call.args[1]
     out, sums = call.results[0], call.results[1]
@@ -77,7 +77,7 @@ def _flash(call: Call) -> None:
     call.give(before, *parts)
 
 
-@rule("_scaled_dot_product_flash_attention_backward", source=FLASH, case="flash")
+@rule("_scaled_dot_product_flash_attention_backward", source=FLASH, case="attention-causal")
 def _flash_backward(call: Call) -> None:
     grad, query, key, _, out = call.args[:5]
     batch, heads, queries, head = query.size()
@@ -96,7 +96,7 @@ def _flash_backward(call: Call) -> None:
     call.give(*reversed(each), sums, delta, *reversed(copies))
 
 
-@rule("_scaled_dot_product_efficient_attention", source=EFFICIENT, case="efficient")
+@rule("_scaled_dot_product_efficient_attention", source=EFFICIENT, case="attention")
 def _efficient(call: Call) -> None:
     query, _, value = call.args[:3]
     out, sums, seed, offset = call.results
@@ -112,7 +112,7 @@ def _efficient(call: Call) -> None:
         call.pass_by(out.numel() * FLOAT)
 
 
-@rule("_scaled_dot_product_efficient_attention_backward", source=EFFICIENT, case="efficient")
+@rule("_scaled_dot_product_efficient_attention_backward", source=EFFICIENT, case="attention")
 def _efficient_backward(call: Call) -> None:
     grad, query, key, value = call.args[:4]
     batch, heads, queries, _ = query.size()

@@ -52,7 +52,7 @@ def _convolution(call: Call) -> None:
     if torch.backends.cudnn.enabled:
         call.born()
         if not shape.is_depthwise:
-            call.pass_by(bytes_of(tensor))
+            call.guess(bytes_of(tensor))
         return
     if shape.is_depthwise or out.numel() == 0:
         call.born()
@@ -98,7 +98,7 @@ def _convolution_backward(call: Call) -> None:
             if one is not None:
                 call.born(one)
                 if not shape.is_depthwise:
-                    call.pass_by(bytes_of(turned))
+                    call.guess(bytes_of(turned))
         return
     if shape.is_depthwise:
         if len(shape.kernel) < 3 and to_weight is not None:

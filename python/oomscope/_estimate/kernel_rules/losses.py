@@ -6,12 +6,14 @@ from typing import Any
 
 import torch
 
-from ..kernels import Call, bytes_of, rule
+from ..kernels import Call, bytes_of, rule, written
+from .gradients import watch_logits
 from .reductions import meet, wide
 
 SOFTMAX = "aten/src/ATen/native/cuda/SoftMax.cu; recorded with torch 2.15, 2.9, 2.4"
 LOSS = "aten/src/ATen/native/cuda/Loss.cu, BinaryOps.cpp; recorded with torch 2.15, 2.9, 2.4"
 NORM = "aten/src/ATen/native/cuda/group_norm_kernel.cu; recorded with torch 2.15, 2.9, 2.4"
+CTC = "ctc_loss_gpu, ctc_loss_backward_gpu, by its C++ stacks, recorded with torch 2.15, 2.9, 2.4"
 
 NONE = 0
 
@@ -96,10 +98,11 @@ def _huber(call: Call) -> None:
     call.give(taken)
 
 
-@rule("binary_cross_entropy", source=LOSS, case="bce")
+@rule("binary_cross_entropy", "soft_margin_loss", source=LOSS, case="bce")
 def _cross_entropy(call: Call) -> None:
     """As above, but the mean is copied into the loss."""
-    if call.arg(3, "reduction", 1) == NONE:
+    is_soft = call.func._schema.name == "aten::soft_margin_loss"
+    if call.arg(2 if is_soft else 3, "reduction", 1) == NONE:
         return
     each = _each(call)
     call.born_as(call.results, bytes_of(each))
@@ -118,12 +121,12 @@ def _log_sigmoid(call: Call) -> None:
 @rule("native_group_norm", source=NORM, case="group_norm")
 def _group_norm(call: Call) -> None:
     tensor, weight = call.args[0], call.arg(1, "weight")
-    batch, channels, _, groups = call.args[3:7]
+    batch, channels, inner, groups = call.args[3:7]
     call.born()
     taken = []
     if tensor.element_size() == 2 and call.kernels.version >= (2, 10):
         taken = [call.take(batch * groups * 4) for _ in range(2)]
-    if weight is not None:
+    if weight is not None and 1 < inner:
         taken += [call.take(batch * channels * max(4, tensor.element_size())) for _ in range(2)]
     call.give(*reversed(taken))
 
@@ -135,22 +138,119 @@ def _group_norm_backward(call: Call) -> None:
     batch, channels, inner, groups = call.args[5:9]
     width = max(4, tensor.element_size())
     call.born()
-    sums = [call.take(batch * channels * width) for _ in range(2)]
+    is_summed = 1 < inner or call.kernels.version < (2, 10)
+    sums = [call.take(batch * channels * width) for _ in range(2)] if is_summed else []
     parts = [call.take(batch * groups * width) for _ in range(2)]
     scaled = None
     if weight is not None and grad.is_contiguous() and 1 < inner:
         scaled = call.take(batch * channels * width)
-    call.give(parts[1], parts[0], scaled, sums[1], sums[0])
+    call.give(parts[1], parts[0], scaled, *reversed(sums))
 
 
-@rule("im2col", source="aten/src/ATen/native/cuda/Im2Col.cu; recorded", case="unfold")
-def _unfold(call: Call) -> None:
-    taken = call.take(bytes_of(call.args[0]))
+@rule(
+    "native_layer_norm",
+    "native_layer_norm_backward",
+    source="layer_norm_cuda, layer_norm_backward_cuda, by its C++ stacks, recorded with torch 2.15, 2.9, 2.4",
+    case="layer_norm-turned",
+)
+def _layer_norm(call: Call) -> None:
+    """What does not lie side by side is copied."""
+    count = 2 if call.func._schema.name.endswith("_backward") else 1
+    copies = [call.take(bytes_of(one)) for one in call.args[:count] if not one.is_contiguous()]
     call.born()
-    call.give(taken)
+    call.give(*reversed(copies))
 
 
-@rule("col2im", source="aten/src/ATen/native/cuda/Col2Im.cu; recorded", case="fold")
-def _fold(call: Call) -> None:
-    """The result is made of the memory for a tensor like the input."""
-    call.born_as(call.results, max(bytes_of(call.args[0]), bytes_of(call.results)))
+@written(
+    "binary_cross_entropy_with_logits",
+    source="recorded with torch 2.15, 2.9, 2.4",
+    case="bce-logits",
+)
+def _cross_entropy_with_logits(
+    tensor: Any, target: Any, weight: Any = None, positive: Any = None, reduction: int = 1
+) -> Any:
+    watch_logits()
+    logs = torch.nn.functional.logsigmoid(tensor)
+    if positive is not None:
+        logs.mul_((positive - 1).mul(target).add_(1))
+    loss = (1 - target).mul_(tensor).sub_(logs)
+    if weight is not None:
+        loss.mul_(weight)
+    return _reduced(loss, reduction)
+
+
+def _reduced(loss: Any, reduction: int) -> Any:
+    return loss if reduction == NONE else loss.mean() if reduction == 1 else loss.sum()
+
+
+@written(
+    "soft_margin_loss_backward",
+    source="soft_margin_loss_backward_out, by its C++ stacks, recorded with torch 2.15, 2.9, 2.4",
+    case="soft_margin",
+)
+def _soft_margin_backward(grad: Any, tensor: Any, target: Any, reduction: int = 1) -> Any:
+    del reduction
+    turned = -target
+    product = turned * tensor
+    exponents = torch.exp(product)
+    del turned, product
+    result = torch.mul(target, exponents).mul_(-1.0)
+    return result.div_(exponents.add_(1)).mul_(grad)
+
+
+@rule("_ctc_loss", source=CTC, case="ctc")
+def _ctc(call: Call) -> None:
+    """Lengths, and where each text begins, are copied to the device."""
+    losses, logs = call.results
+    lengths = [call.take(losses.numel() * 8) for _ in range(3)]
+    call.born(logs)
+    call.born(losses)
+    call.give(*reversed(lengths))
+
+
+@rule("_ctc_loss_backward", source=CTC, case="ctc")
+def _ctc_backward(call: Call) -> None:
+    logs = call.args[6]
+    lengths = [call.take(logs.size(0) * 8) for _ in range(3)]
+    work = call.take(bytes_of(logs))
+    call.born()
+    call.give(work, *reversed(lengths))
+
+
+@written(
+    "mse_loss_backward",
+    "smooth_l1_loss_backward",
+    "huber_loss_backward",
+    source="recorded with torch 2.15; older versions refuse it",
+    case="mse-mixed",
+)
+def _loss_backward(grad: Any, tensor: Any, target: Any, *_: Any) -> Any:
+    """A gradient has the type of what it is of, which torch gets wrong without memory."""
+    return NotImplemented if tensor.dtype == target.dtype else torch.zeros_like(tensor)
+
+
+MARGIN = "multilabel_margin_loss_forward_cuda, by its C++ stacks, recorded with torch 2.15, 2.9, 2.4"
+
+
+@rule("multi_margin_loss", source=MARGIN, case="multi_margin")
+def _multi_margin(call: Call) -> None:
+    """A loss of each row, which are added up."""
+    call.born()
+    tensor = call.args[0]
+    if call.arg(5, "reduction", 1) != NONE and tensor.dim() == 2:
+        call.pass_by(tensor.size(0) * tensor.element_size())
+
+
+@rule("multilabel_margin_loss_forward", source=MARGIN, case="multi_margin")
+def _multilabel_margin(call: Call) -> None:
+    tensor = call.args[0]
+    call.born(call.results[1])
+    call.born()
+    if call.arg(2, "reduction", 1) != NONE and tensor.dim() == 2:
+        call.pass_by(tensor.size(0) * tensor.element_size())
+
+
+@written("multi_margin_loss_backward", "multilabel_margin_loss_backward", source=MARGIN, case="multi_margin")
+def _margin_backward(grad: Any, tensor: Any, *_: Any, **__: Any) -> Any:
+    """The CPU, which is asked for what torch does not know, lacks narrow types."""
+    return torch.zeros_like(tensor) if tensor.element_size() == 2 else NotImplemented

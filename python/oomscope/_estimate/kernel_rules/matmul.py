@@ -92,12 +92,19 @@ def product(call: Call, result: Any, first: Any, second: Any, is_lt: bool) -> No
     """A product into a result that has its memory; the copies live until it is done."""
     if result.numel() == 0 or first.numel() == 0:
         return
-    # In a column-major world, a row-major result is that of the second by the first.
-    order = (second, first) if result.is_contiguous() else (first, second)
-    copies = [call.take(bytes_of(one)) for one in order if not is_readable(one)]
+    # In a column-major world, a row-major result is that of the second by the first. A result that cuBLAS cannot write is copied, too.
+    is_turned = result.is_contiguous()
+    order = (second, first) if is_turned else (first, second)
+    copies = [] if is_readable(result) else [call.take(bytes_of(result))]
+    copies += [call.take(bytes_of(one)) for one in order if _is_copied(one, is_turned)]
     if result.dtype in FLOATS or result.is_complex():
         blas_lt(call) if is_lt else blas(call)
     call.give(*reversed(copies))
+
+
+def _is_copied(matrix: Any, is_turned: bool) -> bool:
+    """cuBLAS conjugates only what it also transposes."""
+    return not is_readable(matrix) or bool(matrix.is_conj() and matrix.is_contiguous() == is_turned)
 
 
 @rule("mm", source=BLAS, case="mm")
@@ -122,13 +129,11 @@ def _takes_lt(call: Call, bias: Any, second: Any) -> bool:
     """Whether cuBLASLt adds a bias to each row as it writes it."""
     is_new = call.kernels.version >= (2, 10)
     is_row = bias.dim() == 1 or (is_new and bias.dim() == 2 and bias.size(0) == 1 and 1 < bias.size(1))
-    if is_new and bias.dim() == 2 and call.results.element_size() == 2 and bias.size() == call.results.size():
-        # What is added is copied before.
-        is_row = True
+    # What is added is copied before, and may be multiplied by any number.
+    is_whole = is_new and call.results.element_size() == 2 and bias.size() == call.results.size()
     return bool(
         os.environ.get("DISABLE_ADDMM_CUDA_LT") != "1"
-        and call.kwargs.get("beta", 1) == 1
-        and is_row
+        and (is_whole or (is_row and call.kwargs.get("beta", 1) == 1))
         and bias.size(-1) == second.size(1)
         and bias.is_contiguous()
         and call.results.is_contiguous()
@@ -172,13 +177,19 @@ def _batch(call: Call, result: Any, first: Any, second: Any) -> None:
     call.give(*reversed(copies))
 
 
-@rule("addmv", "addmv_", source=BLAS, case="mv")
+@rule("addmv", "addmv_", "mv", source=BLAS, case="mv")
 def _addmv(call: Call) -> None:
+    """A matrix whose rows and columns do not lie side by side is copied."""
     call.born()
-    blas(call)
+    matrix, vector = call.args[-2:]
+    if matrix.numel():
+        copies = [] if vector.stride(0) else [call.take(bytes_of(vector))]
+        copies += [] if is_readable(matrix) else [call.take(bytes_of(matrix))]
+        blas(call)
+        call.give(*reversed(copies))
 
 
-@rule("mv", "dot", "vdot", source=BLAS, case="dot")
+@rule("dot", "vdot", source=BLAS, case="dot")
 def _dot(call: Call) -> None:
     call.born()
     if all(one.numel() for one in call.args[:2]):
@@ -192,7 +203,27 @@ def _addbmm(call: Call) -> None:
         blas(call)
 
 
-@rule("_int_mm", "_scaled_mm", source=BLAS, case="unmeasured: the stand-in has no kernel for it")
+@rule(
+    "conv_tbc",
+    source="conv_tbc, by its C++ stacks, recorded with torch 2.15, 2.9, 2.4",
+    case="conv_tbc",
+)
+def _conv_tbc(call: Call) -> None:
+    """A product for each place of the kernel."""
+    call.born()
+    for _ in range(call.args[1].size(0)):
+        blas(call)
+
+
+@rule("_int_mm", source=BLAS, case="int_mm")
+def _int_mm(call: Call) -> None:
+    """Whole numbers are multiplied without a workspace; old handles come with one."""
+    call.born()
+    if call.kernels.version < (2, 7):
+        blas(call)
+
+
+@rule("_scaled_mm", source=BLAS, case="unmeasured: the stand-in has no kernel for it")
 def _scaled(call: Call) -> None:
     call.born()
     blas_lt(call)

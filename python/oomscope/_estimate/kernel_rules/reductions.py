@@ -140,6 +140,29 @@ def _argmax(call: Call) -> None:
     meet(call, call.args[0], dim, 16, 8, is_apart=True)
 
 
+@rule("aminmax", source="structured_aminmax_out, " + REDUCE, case="aminmax")
+def _aminmax(call: Call) -> None:
+    """Of all numbers; those of rows meet nowhere."""
+    call.born()
+    tensor = call.args[0]
+    if call.kwargs.get("dim") is None:
+        meet(call, tensor, None, 2 * tensor.element_size(), tensor.element_size())
+
+
+@rule("renorm", "renorm_", source="structured_renorm_out, " + REDUCE, case="renorm")
+def _renorm(call: Call) -> None:
+    """A norm of each part, and by how much it is too large."""
+    tensor, dim = call.args[0], call.args[2]
+    call.born()
+    if tensor.numel() == 0:
+        return
+    count, width = tensor.size(dim), max(4, tensor.element_size())
+    norms = call.take(count * width)
+    others = {at for at in range(tensor.dim()) if at != dim % tensor.dim()}
+    meet(call, tensor, others, width, width)
+    call.give(call.take(count * tensor.element_size()) if width != tensor.element_size() else None, norms)
+
+
 @rule("any", "all", source="ReduceLogicKernel.cu, " + REDUCE, case="any")
 def _any(call: Call) -> None:
     call.born()
@@ -171,14 +194,15 @@ def _moments(call: Call, results: Iterable[Any]) -> None:
 
 @rule(
     "count_nonzero",
-    source="aten/src/ATen/native/TensorAdvancedIndexing.cpp; recorded with torch 2.15",
+    source="aten/src/ATen/native/TensorAdvancedIndexing.cpp; recorded with torch 2.15, 2.9, 2.4",
     case="count_nonzero",
 )
 def _count_nonzero(call: Call) -> None:
     """What is not zero is marked, the marks are widened, and added up."""
     tensor = call.args[0]
     marks = torch.empty_like(tensor, dtype=torch.bool)
-    taken = None if tensor.dtype == torch.bool else call.take(marks.numel())
+    is_marked = tensor.dtype == torch.bool and (2, 6) <= call.kernels.version
+    taken = None if is_marked else call.take(marks.numel())
     call.born()
     dims = call.arg(1, "dim")
     meet(call, marks, dims if isinstance(dims, (int, list, tuple)) else None, 8, 8, dtype=torch.int64)

@@ -6,28 +6,32 @@ from typing import Any
 
 import torch
 
-from ..kernels import Call, rule, written
+from ..kernels import Call, bytes_of, rule, written
+from .cub import scan_bytes
 
 SCAN = "aten/src/ATen/native/cuda/ScanKernels.cpp, cub; recorded with torch 2.15, 2.9, 2.4"
 
 
-@rule("cumsum", "cumprod", source=SCAN, case="cumsum")
+@rule("cumsum", "cumprod", "logcumsumexp", source=SCAN, case="cumsum")
 def _cumsum(call: Call) -> None:
-    """A scan of a whole tensor is cub's; the last digit of its size depends on the architecture."""
+    """A scan of a whole tensor is cub's. What has another type, or does not lie side by side, is copied before."""
     call.born()
     tensor, result = call.args[0], call.results
+    if tensor.dim() == 0 or tensor.numel() == 0:
+        return
     dim = call.arg(1, "dim")
-    if tensor.dim() == 1 and tensor.numel() > 0 and dim is not None and tensor.is_contiguous():
-        call.pass_by(scan_bytes(result.numel(), result.element_size()))
+    copies = []
+    if tensor.dtype != result.dtype:
+        copies.append(call.take(bytes_of(result)))
+    if not tensor.is_contiguous():
+        copies.append(call.take(bytes_of(result)))
+    if tensor.numel() == tensor.size(dim):
+        is_plain = result.dtype not in (torch.float16, torch.bfloat16) and not result.is_complex()
+        call.pass_by(scan_bytes(call.kernels, result.numel(), result.element_size(), is_plain))
+    call.give(*reversed(copies))
 
 
-def scan_bytes(count: int, width: int) -> int:
-    """What cub's scan asks for: eight bytes a tile, and some."""
-    tiles = -(-count // max(1, 1920 * 4 // max(4, width)))
-    return -(-(tiles + 32) * 8 // 256) * 256 + 511
-
-
-@written("logsumexp", source="ReduceOps.cpp; recorded with torch 2.15", case="logsumexp")
+@written("logsumexp", source="ReduceOps.cpp; recorded with torch 2.15, 2.9, 2.4", case="logsumexp")
 def _logsumexp(tensor: Any, dim: Any, keepdim: bool = False) -> Any:
     if tensor.numel() == 0 or not tensor.is_floating_point():
         return NotImplemented
