@@ -51,7 +51,7 @@ pub(super) struct DiffArgs {
     /// What made B of A: fixes of 'oomscope fixes', joined by '+'. Says whether what they promised was kept
     #[arg(long, value_name = "ID[+ID]", value_parser = wanted)]
     fix: Option<Wanted>,
-    /// How many lines of code and modules are listed; JSON has all
+    /// How many lines of code, operators and modules are listed; JSON has all
     #[arg(long, value_name = "N", default_value_t = 12)]
     top: usize,
     /// Output format

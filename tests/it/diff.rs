@@ -63,7 +63,7 @@ fn every_table_adds_up_to_the_difference_of_the_totals() {
         let bytes = |side: &str| found["total"][side]["bytes"].as_i64().expect("bytes");
         assert_eq!(found["a"]["active"].as_i64(), Some(bytes("a")), "{name}");
         assert_eq!(found["b"]["active"].as_i64(), Some(bytes("b")), "{name}");
-        for table in ["categories", "modules", "lines", "pools"] {
+        for table in ["categories", "modules", "lines", "operators", "pools"] {
             let rows = &found[table];
             assert_eq!(
                 sum(rows, "change") + sum(rows, "set_apart"),

@@ -40,6 +40,7 @@ mod memory;
 mod named;
 mod names;
 mod notes;
+mod operators;
 mod outputs;
 mod pages;
 mod pickles;

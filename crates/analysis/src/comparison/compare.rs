@@ -3,12 +3,14 @@
 use super::cells::{Cell, cells};
 use super::live::{Since, live_items, since};
 use super::modules::{ModulePair, match_modules};
+use super::operators::match_operators;
 use super::pools::{PoolPair, match_pools};
 use super::portion::{BothSides, Portion, regrouped};
 use super::restated::{Restated, mark_restated};
 use super::settings::{SettingChange, changed_settings};
 use super::side::Side;
 use super::sites::{LinePair, Sites, matched_sites};
+use super::stack_operators::Operator;
 use crate::Category;
 use crate::stacks::site::NO_STACK;
 use oomscope_model::{Bytes, Moment};
@@ -37,6 +39,10 @@ pub struct Comparison {
     pub figures: [Figures; 2],
     /// The lines of code of both sides.
     pub lines: Vec<LinePair>,
+    /// The operators of both sides.
+    pub operators: Vec<Operator>,
+    /// Whether frames of compiled code name operators on either side.
+    pub are_operators_named: [bool; 2],
     /// The modules of both sides, each after the one around it, and then the places that are none.
     pub modules: Vec<ModulePair>,
     /// The pools and streams of both sides.
@@ -62,11 +68,14 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>) -> Comparison {
     let (lines, sites) = matched_sites(snapshots, [&own[0], &own[last]]);
     let [mut of_a, mut of_b] = [live_items(a, &sites[0]), live_items(b, &sites[1])];
     let restated = mark_restated(&mut of_a, &mut of_b, no_stack(&lines));
+    let operators = match_operators(sides, &sites, [&mut of_a, &mut of_b]);
     let modules = match_modules(sides, [&mut of_a, &mut of_b]);
     let pools = match_pools(sides, [&mut of_a, &mut of_b]);
     Comparison {
         figures: sides.map(figures),
         lines,
+        operators: operators.all,
+        are_operators_named: operators.are_named,
         modules,
         pools,
         cells: cells([&of_a, &of_b]),
@@ -118,6 +127,11 @@ impl Comparison {
         regrouped(&self.cells, |cell| (cell.category == category).then_some(cell.line))
     }
 
+    /// Memory by operator, as indexes into the operators, largest change first.
+    pub fn by_operator(&self) -> Vec<BothSides<u32>> {
+        regrouped(&self.cells, |cell| Some(cell.operator))
+    }
+
     /// Memory by module without what is below it, as indexes into the pairs of modules, largest change first.
     pub fn by_module(&self) -> Vec<BothSides<u32>> {
         regrouped(&self.cells, |cell| Some(cell.module))
@@ -157,7 +171,8 @@ impl Comparison {
         self.figures[1].reserved_bytes - self.figures[0].reserved_bytes
     }
 
-    /// Whether both sides have the same memory: the same bytes by category, line, module, pool and stream, and as much reserved.
+    /// Whether both sides have the same memory: the same bytes by category, line, operator, module, pool and stream, and as
+    /// much reserved.
     pub fn is_same(&self) -> bool {
         self.reserved_change_bytes() == 0
             && self.restated.is_empty()

@@ -34,6 +34,8 @@ pub(super) struct Item {
     pub(super) line: u32,
     /// The innermost function that is not torch's, by number.
     pub(super) inner: u32,
+    /// Its operator, as an index into the operators.
+    pub(super) operator: u32,
     /// Its module, as an index into the pairs of modules.
     pub(super) module: u32,
     /// Its pool and stream, as an index into the pairs of pools.
@@ -51,7 +53,7 @@ pub(super) fn since(side: &Side<'_>) -> Since {
     iteration.map_or(Since::Recording, |iteration| Since::Iteration(Moment(iteration.start.0)))
 }
 
-/// The live allocations of a side, in allocation order. Modules and pools are filled in by others.
+/// The live allocations of a side, in allocation order. Operators, modules and pools are filled in by others.
 pub(super) fn live_items(side: &Side<'_>, sites: &MatchedSites) -> Vec<Item> {
     let since = since(side).moment();
     let (timeline, categories) = (side.recording.timeline(), &side.attribution.categories);
@@ -63,6 +65,7 @@ pub(super) fn live_items(side: &Side<'_>, sites: &MatchedSites) -> Vec<Item> {
             verdict: categories.verdict(id),
             line: sites.line.get(stack).copied().unwrap_or_default(),
             inner: sites.inner.get(stack).copied().unwrap_or_default(),
+            operator: 0,
             module: 0,
             pool: 0,
             is_restated: false,

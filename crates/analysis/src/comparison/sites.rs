@@ -70,10 +70,10 @@ impl Sites {
             }
             let mut keys = snapshot.stacks.frames(stack).iter().map(|&frame| self.names.key(frame));
             let mut called = "";
-            // Compiled code is recorded or not; a line is the same in either case.
+            // Compiled code is recorded or not, also that of the interpreter between two functions; a line is the same in either case.
             for key in keys.by_ref().take_while(|&key| key != site) {
                 let name = self.names.get(key);
-                called = if name.is_native() { "" } else { name.function() };
+                called = if name.is_native() { called } else { name.function() };
             }
             calls.insert(called);
         }

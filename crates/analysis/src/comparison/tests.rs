@@ -50,6 +50,7 @@ proptest! {
         let whole = total.difference_bytes();
         prop_assert_eq!(differences(&found.by_category()), whole);
         prop_assert_eq!(differences(&found.by_line()), whole);
+        prop_assert_eq!(differences(&found.by_operator()), whole);
         prop_assert_eq!(differences(&found.by_module()), whole);
         prop_assert_eq!(differences(&found.by_pool()), whole);
         let top = found.modules_with_below();

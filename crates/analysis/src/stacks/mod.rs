@@ -4,7 +4,7 @@ mod by_function;
 mod call_tree;
 mod frame_names;
 pub(super) mod language;
-mod native_frame;
+pub(super) mod native_frame;
 pub(super) mod site;
 mod site_frame;
 mod site_table;

@@ -97,6 +97,16 @@ pub(super) fn native_rank(name: &str) -> NativeRank {
     }
 }
 
+/// The operator that a function of compiled code calls: `linear` of `at::_ops::linear::call`. A redispatch calls the same again.
+pub(crate) fn called_operator(name: &str) -> Option<&str> {
+    without_arguments(name).strip_prefix("at::_ops::")?.strip_suffix("::call")
+}
+
+/// The node of the autograd graph that a function of compiled code runs: `AddmmBackward0`.
+pub(crate) fn graph_node(name: &str) -> Option<&str> {
+    if native_rank(name) == NativeRank::Node { short_name(name).strip_suffix("::apply") } else { None }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,5 +134,16 @@ mod tests {
         assert_eq!(rank("torch::autograd::generated::MmBackward0::apply(int)"), NativeRank::Node);
         assert_eq!(rank("torch::autograd::AccumulateGrad::apply(int)"), NativeRank::Node);
         assert_eq!(rank("MyBackward::prepare(int)"), NativeRank::Named);
+    }
+
+    #[test]
+    fn operators_and_nodes_have_the_names_that_torch_gave_them() {
+        assert_eq!(called_operator("at::_ops::linear::call(at::Tensor const&)"), Some("linear"));
+        assert_eq!(called_operator("at::_ops::linear::redispatch(c10::DispatchKeySet)"), None);
+        assert_eq!(called_operator("at::native::linear(at::Tensor const&)"), None);
+        let node = "torch::autograd::generated::AddmmBackward0::apply(std::vector<at::Tensor>&&)";
+        assert_eq!(graph_node(node), Some("AddmmBackward0"));
+        assert_eq!(graph_node("torch::autograd::AccumulateGrad::apply(int)"), Some("AccumulateGrad"));
+        assert_eq!(graph_node("torch::autograd::Engine::thread_main(int)"), None);
     }
 }

@@ -9,6 +9,7 @@ use oomscope_analysis::comparison::{
 };
 use oomscope_report::{
     CompareBy, ComparisonReport, NamedRow, Promises, comparison_sentence, comparison_side_text,
+    operators_remark,
 };
 use oomscope_units as units;
 use std::sync::Arc;
@@ -29,8 +30,10 @@ pub(super) struct Compared {
     pub(super) sentence: String,
     /// What each side is.
     pub(super) sides: [String; 2],
-    /// The rows by category, line, module and pool.
+    /// The rows by each property.
     pub(super) rows: Vec<(CompareBy, Vec<NamedRow>)>,
+    /// By what operators are named.
+    pub(super) operators: String,
     /// The curves on one axis, in each of the ways that both recordings allow without a choice of ranges, the best first.
     pub(super) curves: Vec<Arc<Curves>>,
     /// The annotated ranges by which they can be aligned besides.
@@ -79,6 +82,7 @@ impl Task for CompareTask {
             sentence: units::printable(&units::capitalised(&comparison_sentence(&report))),
             sides: [0, 1].map(|side| comparison_side_text(&report, side)),
             rows: CompareBy::ALL.map(|by| (by, by.rows(&report))).into(),
+            operators: operators_remark(&comparison),
             curves: curves.collect(),
             ranges: common_ranges([&a, &b]).into_iter().map(Arc::new).collect(),
         })

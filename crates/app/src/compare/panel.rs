@@ -237,13 +237,15 @@ fn body_chooser(
 ) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(6.0, 2.0);
-        for (by, name) in [
-            (CompareBy::Category, "By category"),
-            (CompareBy::Line, "By line"),
-            (CompareBy::Module, "By module"),
-            (CompareBy::Pool, "By pool"),
+        for (by, name, hint) in [
+            (CompareBy::Category, "By category", "What memory is for"),
+            (CompareBy::Line, "By line", "The line of your own code that led to it"),
+            (CompareBy::Operator, "By operator", &found.operators),
+            (CompareBy::Module, "By module", "Each without the modules below it"),
+            (CompareBy::Pool, "By pool", "Where a block may be reused"),
         ] {
-            if ui.selectable_label(state.body == Body::Table(by), theme::small(name)).clicked() {
+            let response = ui.selectable_label(state.body == Body::Table(by), theme::small(name));
+            if response.on_hover_text(hint).clicked() {
                 state.body = Body::Table(by);
                 state.list.reveal(Reveal::Nearest(0));
             }

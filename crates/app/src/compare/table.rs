@@ -9,7 +9,7 @@ pub(super) const COLUMNS: [Column; 5] = [
     Column::figure("B", "Live bytes of the second side", 78.0),
     Column::figure("Change", "B less A, without memory that another rule judges on the other side", 84.0),
     Column::text("", "How it changed", 76.0),
-    Column::text("What", "The category, line of code, module or pool", 120.0),
+    Column::text("What", "The category, line of code, operator, module or pool", 120.0),
 ];
 
 /// The rows, with the filter that the user has set.

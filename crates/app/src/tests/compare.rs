@@ -40,6 +40,14 @@ fn another_open_file_is_compared_at_its_peak_and_a_row_filters() {
 }
 
 #[test]
+fn operators_have_rows_of_their_own() {
+    let mut harness = edited();
+    harness.get_by_label("By operator").click();
+    harness.run_steps(3);
+    assert!(harness.query_all_by_role(Role::Row).any(|row| format!("{row:?}").contains("linear")));
+}
+
+#[test]
 fn of_several_open_files_the_most_alike_is_compared() {
     let mut harness = harness();
     for name in ["gpt_oom_forward.pickle", "before_edit.pickle.gz", "frag_oom.pickle", "after_edit.pickle.gz"]

@@ -1,6 +1,7 @@
 //! A comparison as JSON; docs/json.md describes it.
 
 use super::ComparisonReport;
+use super::operators::{operator_kind, operator_text};
 use super::promises::{PromiseRecord, promises};
 use super::rows::module_text;
 use super::sentence::{comparison_sentence, moment_word};
@@ -32,6 +33,7 @@ struct Record {
     categories: Vec<Named<CategoryKey>>,
     modules: Vec<Named<ModuleKey>>,
     lines: Vec<Named<LineKey>>,
+    operators: Vec<Named<OperatorKey>>,
     pools: Vec<Named<PoolKeys>>,
     judged_differently: Vec<RestatedRecord>,
     settings: Vec<SettingRecord>,
@@ -56,6 +58,8 @@ struct SideRecord {
     iteration_begins: Option<u32>,
     damage: Option<DamageRecord>,
     predicted: Option<PredictedRecord>,
+    /// Whether frames of compiled code name operators.
+    names_operators: bool,
     trust: TrustRecord,
 }
 
@@ -100,6 +104,12 @@ struct ModuleKey {
 struct LineKey {
     line_a: Option<LineRecord>,
     line_b: Option<LineRecord>,
+}
+
+#[derive(Serialize)]
+struct OperatorKey {
+    operator: String,
+    named_by: &'static str,
 }
 
 #[derive(Serialize)]
@@ -173,6 +183,10 @@ pub fn comparison_json(out: &mut dyn Write, report: &ComparisonReport<'_>) -> io
             categories: named(&found.by_category(), |category| CategoryKey { category: category.key() }),
             modules: named(&found.by_module(), |&module| ModuleKey { module: module_text(found, module) }),
             lines: found.by_line().into_iter().filter_map(line).collect(),
+            operators: named(&found.by_operator(), |&operator| OperatorKey {
+                operator: operator_text(found, operator),
+                named_by: operator_kind(found, operator),
+            }),
             pools: found.pools.iter().zip(0..).map(pool).collect(),
             judged_differently: found.restated.iter().map(restated).collect(),
             settings: found.settings.iter().map(setting).collect(),
@@ -212,6 +226,7 @@ fn side(report: &ComparisonReport<'_>, side: usize) -> SideRecord {
         },
         damage: DamageRecord::of(of.recording.snapshot()),
         predicted: PredictedRecord::of(of.recording.snapshot()),
+        names_operators: report.comparison.are_operators_named[side],
         trust: TrustRecord::of(of.recording),
     }
 }

@@ -6,6 +6,7 @@ mod flame;
 mod json;
 mod markup;
 mod named;
+mod operators;
 mod promises;
 mod rows;
 mod sentence;
@@ -17,6 +18,7 @@ pub use flame::comparison_svg;
 pub use json::{DIFF_SCHEMA, comparison_json};
 pub use markup::{comparison_html, comparison_markdown};
 pub use named::{CompareBy, NamedRow};
+pub use operators::operators_remark;
 pub use sentence::comparison_sentence;
 pub use tables::side_text;
 pub use text::comparison_text;
@@ -35,7 +37,7 @@ pub struct ComparisonReport<'a> {
     pub comparison: &'a Comparison,
     /// What fixes of A promised.
     pub promises: &'a Promises,
-    /// How many lines of code and modules are listed.
+    /// How many lines of code, operators and modules are listed.
     pub top: usize,
 }
 

@@ -2,6 +2,7 @@
 
 use super::ComparisonReport;
 use super::amounts::{change_word, portion_text};
+use super::operators::operator_text;
 use super::rows::{line_text, module_text, pool_text};
 use oomscope_analysis::Category;
 use oomscope_analysis::comparison::{BothSides, Change};
@@ -14,6 +15,8 @@ pub enum CompareBy {
     Category,
     /// The line of code.
     Line,
+    /// The operator.
+    Operator,
     /// The module, without those below it.
     Module,
     /// The pool and stream.
@@ -41,7 +44,7 @@ pub struct NamedRow {
 
 impl CompareBy {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Category, Self::Line, Self::Module, Self::Pool];
+    pub const ALL: [Self; 5] = [Self::Category, Self::Line, Self::Operator, Self::Module, Self::Pool];
 
     /// The rows of a comparison, the largest change first.
     pub fn rows(self, report: &ComparisonReport<'_>) -> Vec<NamedRow> {
@@ -61,6 +64,10 @@ impl CompareBy {
                     named(row, &pair.map_or_else(String::new, line_text), query)
                 };
                 found.by_line().iter().map(row).collect()
+            }
+            Self::Operator => {
+                let name = |key: u32| operator_text(found, key);
+                found.by_operator().iter().map(|row| named(row, &name(row.key), None)).collect()
             }
             Self::Module => {
                 found.by_module().iter().map(|row| named(row, &module_text(found, row.key), None)).collect()

@@ -1,6 +1,7 @@
 //! The tables of a comparison, in their order.
 
 use super::amounts::{change_word, portion_text};
+use super::operators::{is_code, operator_text, operators_remark};
 use super::rows::{line_text, module_text, pool_text};
 use super::titled::{TitledTable, number, part, text};
 use super::{ComparisonReport, promises};
@@ -22,6 +23,7 @@ pub(super) fn parts(report: &ComparisonReport<'_>) -> Vec<TitledTable> {
         Some(categories(report)),
         modules(report),
         Some(lines(report)),
+        operators(report),
         pools(report),
         judged_differently(report),
         allocator_settings(report),
@@ -164,6 +166,20 @@ fn lines(report: &ComparisonReport<'_>) -> TitledTable {
         Cell::Code(found.lines.get(row.key as usize).map_or_else(String::new, line_text))
     };
     part("By line of code", with_name("line"), largest(&found.by_line(), report.top, name), None)
+}
+
+/// Left out where no operator is named.
+fn operators(report: &ComparisonReport<'_>) -> Option<TitledTable> {
+    let found = report.comparison;
+    let rows = found.by_operator();
+    let name = |row: &BothSides<u32>| {
+        let name = operator_text(found, row.key);
+        if is_code(found, row.key) { Cell::Code(name) } else { Cell::Plain(name) }
+    };
+    rows.iter().any(|row| is_code(found, row.key)).then(|| {
+        let remark = operators_remark(found);
+        part("By operator", with_name("operator"), largest(&rows, report.top, name), Some(remark))
+    })
 }
 
 /// Left out where both sides have everything in one pool and stream.
