@@ -26,7 +26,7 @@ fn freed(n: u64, size: i64, line: i64) -> [Value; 2] {
 }
 
 /// The file that the estimate writes, with a census of one parameter in allocation 2.
-fn requests(
+pub(crate) fn requests(
     events: impl IntoIterator<Item = Value>,
     more: impl IntoIterator<Item = (&'static str, Value)>,
 ) -> Vec<u8> {
@@ -41,6 +41,7 @@ fn requests(
         ("steps", int(2)),
         ("lower_bound", text("kernels of its own were not run")),
         ("notes", list([note])),
+        ("error_share", Value::F64(0.03)),
         ("would_write", list([text("model.pt")])),
     ]);
     let census = format!(
@@ -86,7 +87,7 @@ fn program() -> Vec<Value> {
 }
 
 /// Lay out requests; returns what is printed, and the file.
-fn lay_out(folder: &Path, requests: &[u8], more: &[&str]) -> (serde_json::Value, PathBuf) {
+pub(crate) fn lay_out(folder: &Path, requests: &[u8], more: &[&str]) -> (serde_json::Value, PathBuf) {
     let [from, to] = ["requests.pickle", "laid-out.pickle"].map(|name| folder.join(name));
     std::fs::write(&from, requests).expect("the folder can be written to");
     let paths = ["lay-out".to_owned(), from.display().to_string(), "-o".to_owned(), to.display().to_string()];
@@ -259,6 +260,50 @@ fn every_view_says_that_it_is_predicted() {
     stdout(["render", &file, "--view", "stacks", "-o", &picture]);
     let picture = std::fs::read_to_string(picture).expect("a picture");
     assert!(picture.contains("Predicted: "), "the caption of a picture");
+}
+
+#[test]
+fn what_is_needed_is_said_in_the_same_words_everywhere() {
+    const FITS: &str = "Needs at least 544 MiB (±3 %) of 80.0 GiB (H100): fits";
+    const CLOSE: &str = "Needs at least 36.0 MiB (±3 %) of 35.0 MiB (tiny): does not fit, by little";
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let devices = ["--device", "H100=80GiB:512MiB", "--device", "tiny=35MiB:4MiB"];
+    let (said, file) = lay_out(folder.path(), &requests(program(), []), &devices);
+    let on = &said["devices"][0]["on"];
+    assert_eq!([&on[0]["needs_text"], &on[1]["needs_text"]], [FITS, CLOSE]);
+    let file = file.display().to_string();
+    for words in
+        [vec!["stats", &file], vec!["fixes", &file], vec!["diff", &file, &file], vec!["report", &file]]
+    {
+        let said = stdout(&words);
+        let plain = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            plain.contains(&format!("in 2 steps. {FITS}. {CLOSE}. At least: kernels")),
+            "{words:?}: {said}"
+        );
+    }
+    for format in ["markdown", "html"] {
+        let said = stdout(["report", &file, "--format", format]);
+        let plain = said.replace('\\', "");
+        assert!(plain.contains(FITS), "{format}: {said}");
+        assert!(
+            plain.contains("stands in: nonzero() took all elements (train.py:9, 3 times)"),
+            "{format}: {said}"
+        );
+    }
+    assert!(
+        stdout(["report", &file]).contains("  stands in: nonzero() took all elements (train.py:9, 3 times)")
+    );
+    let needs = json(["stats", &file, "--format", "json"])[0]["predicted"]["needs"].clone();
+    let expected = serde_json::json!([
+        {"text": FITS, "name": "H100", "total_bytes": 80i64 << 30, "context_bytes": 512 * MIB,
+         "needed_bytes": 544 * MIB, "fits": true, "error_share": 0.03},
+        {"text": CLOSE, "name": "tiny", "total_bytes": 35 * MIB, "context_bytes": 4 * MIB,
+         "needed_bytes": 36 * MIB, "fits": false, "error_share": 0.03},
+    ]);
+    assert_eq!(needs, expected);
+    assert!(stdout(["fixes", &file]).contains("(as predicted)"));
+    assert!(json(["fixes", &file, "--format", "json"])["predicted"]["needs"][0]["fits"].is_boolean());
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub use census::{
 };
 pub use column::CodedColumn;
 pub use curve::{Curve, StepCurve};
-pub use estimate::{ESTIMATE_KEY, Estimate, EstimateNote};
+pub use estimate::{ESTIMATE_KEY, Estimate, EstimateNote, NeededMemory};
 pub use events::{Context, Event, EventTable, PoolKey};
 pub use frames::{Frame, FrameTable, FxInfo};
 pub use ids::{AddrId, AllocId, DeviceId, EventIx, FrameId, Moment, StackId, StrId};

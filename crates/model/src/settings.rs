@@ -57,6 +57,23 @@ impl SettingValue {
         }
     }
 
+    /// The switch, if it is one.
+    pub(super) fn bool(&self) -> Option<bool> {
+        match self {
+            Self::Bool(switch) => Some(*switch),
+            _ => None,
+        }
+    }
+
+    /// The number, whole or not, if it is one.
+    pub(super) fn float(&self) -> Option<f64> {
+        match self {
+            Self::Float(number) => Some(*number),
+            Self::Int(number) => Some(*number as f64),
+            _ => None,
+        }
+    }
+
     /// The number, if it is a whole one.
     pub(super) fn int(&self) -> Option<i64> {
         match self {

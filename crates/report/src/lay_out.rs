@@ -1,7 +1,8 @@
 //! What `lay-out` says of the requests that it laid out.
 
 use super::json;
-use oomscope_model::{Bytes, DeviceId};
+use super::needs::needs_text;
+use oomscope_model::{Bytes, DeviceId, Estimate, NeededMemory};
 use oomscope_simulator::{Counters, Outcome};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -20,8 +21,19 @@ pub struct LaidDevice<'a> {
     pub is_reproduced: bool,
     /// The smallest capacity that meets every request.
     pub smallest_capacity_bytes: Option<u64>,
-    /// The outcomes on devices that there are, with their names.
-    pub on: Vec<(&'a str, Outcome)>,
+    /// The outcomes on devices that there are.
+    pub on: Vec<LaidOn<'a>>,
+}
+
+/// Requests on a device that there is.
+#[derive(Debug)]
+pub struct LaidOn<'a> {
+    /// What is needed of it; `None` where no capacity meets every request.
+    pub needed: Option<NeededMemory<'a>>,
+    /// Its name.
+    pub name: &'a str,
+    /// What happens on it.
+    pub outcome: Outcome,
 }
 
 #[derive(Serialize)]
@@ -44,6 +56,8 @@ struct DeviceRecord<'a> {
 #[derive(Serialize)]
 struct OnRecord<'a> {
     name: &'a str,
+    /// What the program needs of it, in words.
+    needs_text: Option<String>,
     capacity_bytes: Option<u64>,
     fits: bool,
     /// Capacity less the most that was reserved; negative, the bytes that are missing at least.
@@ -63,11 +77,16 @@ struct FailedRecord {
 ///
 /// # Errors
 /// When writing fails.
-pub fn laid_out_json(out: &mut dyn Write, devices: &[LaidDevice<'_>]) -> io::Result<()> {
-    json::write(out, &Record { schema: SCHEMA, devices: devices.iter().map(device).collect() })
+pub fn laid_out_json(
+    out: &mut dyn Write,
+    devices: &[LaidDevice<'_>],
+    estimate: &Estimate<'_>,
+) -> io::Result<()> {
+    let devices = devices.iter().map(|laid| device(laid, estimate)).collect();
+    json::write(out, &Record { schema: SCHEMA, devices })
 }
 
-fn device<'a>(laid: &'a LaidDevice<'_>) -> DeviceRecord<'a> {
+fn device<'a>(laid: &'a LaidDevice<'_>, estimate: &Estimate<'_>) -> DeviceRecord<'a> {
     let counters = &laid.counters;
     DeviceRecord {
         device: laid.device.0,
@@ -76,13 +95,15 @@ fn device<'a>(laid: &'a LaidDevice<'_>) -> DeviceRecord<'a> {
         peak_reserved_bytes: counters.reserved_bytes.peak,
         smallest_capacity_bytes: laid.smallest_capacity_bytes,
         is_reproduced: laid.is_reproduced,
-        on: laid.on.iter().map(|(name, outcome)| on(name, outcome)).collect(),
+        on: laid.on.iter().map(|laid| on(laid, estimate)).collect(),
     }
 }
 
-fn on<'a>(name: &'a str, outcome: &Outcome) -> OnRecord<'a> {
+fn on<'a>(laid: &LaidOn<'a>, estimate: &Estimate<'_>) -> OnRecord<'a> {
+    let LaidOn { needed, name, outcome } = laid;
     OnRecord {
         name,
+        needs_text: needed.as_ref().map(|needed| needs_text(estimate, needed)),
         capacity_bytes: outcome.limit_bytes,
         fits: outcome.fits(),
         margin_bytes: outcome.margin_bytes(),

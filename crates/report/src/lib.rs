@@ -44,6 +44,7 @@ mod lay_out;
 mod live;
 mod modules;
 mod named_tensor;
+mod needs;
 mod note_places;
 mod position;
 mod predicted;
@@ -55,6 +56,7 @@ mod remedies;
 mod series;
 mod settings;
 mod simulation;
+mod stand_ins;
 mod stated_error;
 mod stats;
 mod stats_request;
@@ -69,7 +71,7 @@ pub use because_text::{allocation_name, because_text};
 pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};
 pub use comparison::{
     CompareBy, ComparisonReport, DIFF_SCHEMA, NamedRow, Promises, comparison_html, comparison_json,
-    comparison_markdown, comparison_sentence, comparison_svg, comparison_text,
+    comparison_markdown, comparison_sentence, comparison_svg, comparison_text, operators_remark,
     side_text as comparison_side_text,
 };
 pub use csv_text::{io_error as csv_error, spreadsheet_safe};
@@ -88,7 +90,7 @@ pub use headline::{caption_lines, headline, moment_name, moment_text, when_text}
 pub use iterations::{ITERATION_COLUMNS, iteration_cells, iteration_name, iteration_phases, iterations_csv};
 pub use json::write_text as write_json_text;
 pub use kept::{KeptError, KeptPromises, MAX_PROMISES_BYTES, Promise, RecordingMark, kept_promises};
-pub use lay_out::{LaidDevice, laid_out_json};
+pub use lay_out::{LaidDevice, LaidOn, laid_out_json};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use modules::{
     main_module_rows, module_calls_text, module_cells, module_columns, module_indent, module_label,
@@ -102,11 +104,13 @@ pub use projection::projection_lines;
 pub use projection_parts::projection_text;
 pub use remedies::{
     RemediesReport, fits_or_until, largest_batch_line, recording_mark, remedies_headline, remedies_in_words,
-    remedies_json, remedies_text, remedy_basis, remedy_change, remedy_fits, without_effect_line, yes_or_no,
+    remedies_json, remedies_text, remedy_basis, remedy_change, remedy_fits, unchanged_name,
+    without_effect_line, yes_or_no,
 };
 pub use series::{DeviceSeries, series_json};
 pub use settings::non_default_settings;
 pub use simulation::{Simulation, export_line, fidelity_text, simulation_json, simulation_text};
+pub use stand_ins::stand_ins;
 pub use stated_error::to_spare;
 pub use stats::{stats_json, stats_text};
 pub use stats_request::{FindMoment, StatsRequest};

@@ -1,11 +1,12 @@
 //! What every document says of a file that no device recorded.
 
+use super::needs::{NeedsRecord, needs_sentences};
 use oomscope_model::{Estimate, EstimateNote, Snapshot};
 use oomscope_units as units;
 use serde::Serialize;
 
 /// That the figures of a file are predicted, as JSON has it: null for what a device recorded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct PredictedRecord {
     /// The same in words.
     text: String,
@@ -13,6 +14,8 @@ pub(super) struct PredictedRecord {
     steps: Option<i64>,
     /// Why the program would ask for more; null where nothing is known to be missing.
     lower_bound: Option<String>,
+    /// What is needed of each device that was asked about.
+    needs: Vec<NeedsRecord>,
     /// What was not run as a device would run it; only where the file is described once.
     #[serde(skip_serializing_if = "Option::is_none")]
     notes: Option<Vec<NoteRecord>>,
@@ -37,6 +40,7 @@ impl PredictedRecord {
             program: estimate.program.to_owned(),
             steps: estimate.steps,
             lower_bound: estimate.lower_bound.map(str::to_owned),
+            needs: NeedsRecord::all(&estimate),
             notes: None,
             would_write: None,
         })
@@ -73,6 +77,7 @@ impl PredictedRecord {
             text: clean(&self.text),
             program: clean(&self.program),
             lower_bound: self.lower_bound.map(|why| clean(&why)),
+            needs: self.needs.into_iter().map(|needs| needs.cleaned(&clean)).collect(),
             notes: self.notes.map(|notes| notes.into_iter().map(note).collect()),
             would_write: self.would_write.map(|files| files.iter().map(|file| clean(file)).collect()),
             ..self
@@ -101,9 +106,11 @@ fn text(estimate: &Estimate<'_>) -> String {
     });
     let least = estimate.lower_bound.map(|why| {
         let why = units::printable(why);
-        format!(" At least: {}.", why.trim_end_matches('.'))
+        format!("At least: {}.", why.trim_end_matches('.'))
     });
-    format!("Predicted without a device: what {program} would ask for{steps}.{}", least.unwrap_or_default())
+    let what = format!("Predicted without a device: what {program} would ask for{steps}.");
+    let sentences = [what, needs_sentences(estimate), least.unwrap_or_default()];
+    sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::simulation::fidelity_text;
 use super::stated_error::{stated_error, to_spare};
 use super::table::{self, Align};
 use super::trust::{TrustRecord, trust_lines};
-use oomscope_model::{Bytes, Recording, Timeline};
+use oomscope_model::{Bytes, Recording, Snapshot, Timeline};
 use oomscope_program::projection::Turn;
 use oomscope_remedies::{Attributed, Figures, Postponed, Precondition, Prediction, Predictions, Trust};
 use oomscope_simulator::{Fidelity, Profile, Until};
@@ -252,13 +252,12 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     for line in trust_lines(report.recording.snapshot(), [report.recording]) {
         writeln!(out, "  {line}")?;
     }
-    let source = if report.is_capacity_given { "given" } else { "derived from the recording" };
+    let source = if report.is_capacity_given { "given" } else { "derived from the file" };
     match predictions.capacity {
         Some(capacity) => writeln!(out, "  capacity        {} ({source})", bytes(capacity))?,
-        None => writeln!(
-            out,
-            "  capacity        not limited: the recording does not show it; --capacity sets it"
-        )?,
+        None => {
+            writeln!(out, "  capacity        not limited: the file does not show it; --capacity sets it")?;
+        }
     }
     writeln!(out, "  simulated again {}", fidelity_text(report.fidelity))?;
     for line in projection_lines(predictions.projected) {
@@ -267,7 +266,7 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     writeln!(out)?;
     let shown: Vec<&Prediction> =
         if report.has_all { predictions.remedies.iter().collect() } else { best(predictions).collect() };
-    table(out, predictions, &shown)?;
+    table(out, report, &shown)?;
     let lines = more_line(predictions, shown.len()).into_iter().chain(without_effect_line(predictions));
     for (index, line) in lines.enumerate() {
         writeln!(out, "{}{line}", if index == 0 { "\n" } else { "" })?;
@@ -288,11 +287,11 @@ pub fn largest_batch_line(predictions: &Predictions) -> Option<String> {
     let trust = match batch.basis {
         Trust::Bound => "; not every backward was recorded, and it may need more",
         // From a multiple of two on, other kernels with other workspaces are likely.
-        Trust::Simulated if !(0.5..=2.0).contains(&batch.factor) => "; so far from the recorded one, try it",
+        Trust::Simulated if !(0.5..=2.0).contains(&batch.factor) => "; so far from this one, try it",
         Trust::Simulated => "",
     };
     let fits = fit_words(predictions.until).fits;
-    Some(format!("The largest batch that {fits} is {more}{:.2} times the recorded one{trust}.", batch.factor))
+    Some(format!("The largest batch that {fits} is {more}{:.2} times this one{trust}.", batch.factor))
 }
 
 /// The remedies that apply and change nothing.
@@ -329,7 +328,7 @@ fn headline(predictions: &Predictions, named: fn(&Prediction) -> String) -> Stri
         return sentence;
     }
     match (predictions.fits, predictions.remedies.is_empty()) {
-        (_, true) => "No change is known to apply to what was recorded.".to_owned(),
+        (_, true) => "No change is known to apply to this program.".to_owned(),
         (Some(true), _) => format!("The program {fits_into} {limit} as it is."),
         (Some(false), _) => format!("No change that was tried makes the program {fit_into} {limit}."),
         (None, _) => {
@@ -378,7 +377,17 @@ fn saves(predictions: &Predictions, remedy: &Prediction) -> bool {
     after.peak_requested < before.peak_requested || after.peak_reserved < before.peak_reserved
 }
 
-fn table(out: &mut dyn Write, predictions: &Predictions, shown: &[&Prediction]) -> io::Result<()> {
+/// The name of the program without a change, as far as its requests are known.
+pub fn unchanged_name(predictions: &Predictions, snapshot: &Snapshot) -> &'static str {
+    match (&predictions.projected, snapshot.is_estimate()) {
+        (Ok(_), _) => "as it is",
+        (Err(_), true) => "as predicted",
+        (Err(_), false) => "as recorded",
+    }
+}
+
+fn table(out: &mut dyn Write, report: &RemediesReport<'_>, shown: &[&Prediction]) -> io::Result<()> {
+    let predictions = report.predictions;
     let fits = fit_words(predictions.until).column;
     let titles = ["fix", "peak requested", "", "reserved", fits, "margin", "price", "basis"];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
@@ -396,8 +405,8 @@ fn table(out: &mut dyn Write, predictions: &Predictions, shown: &[&Prediction]) 
             basis,
         ]
     };
-    let as_it_is = if predictions.projected.is_ok() { "(as it is)" } else { "(as recorded)" };
-    rows.push(row(as_it_is, before, yes_or_no(predictions.fits), predictions.margin, Default::default()));
+    let unchanged = format!("({})", unchanged_name(predictions, report.recording.snapshot()));
+    rows.push(row(&unchanged, before, yes_or_no(predictions.fits), predictions.margin, Default::default()));
     // Bounds come last: they are no promise.
     let of = |basis: Trust| shown.iter().filter(move |remedy| remedy.basis == basis);
     for remedy in of(Trust::Simulated).chain(of(Trust::Bound)) {

@@ -201,13 +201,12 @@ pub fn simulation_text(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::
     }
     writeln!(out, "  recorded with   {}", name(simulation.recorded))?;
     writeln!(out, "  simulated again {}", fidelity_text(simulation.fidelity))?;
-    let source = if simulation.is_capacity_given { "given" } else { "derived from the recording" };
+    let source = if simulation.is_capacity_given { "given" } else { "derived from the file" };
     match simulation.capacity_bytes {
         Some(capacity) => writeln!(out, "  capacity        {} ({source})", bytes(capacity))?,
-        None => writeln!(
-            out,
-            "  capacity        not limited: the recording does not show it; --capacity sets it"
-        )?,
+        None => {
+            writeln!(out, "  capacity        not limited: the file does not show it; --capacity sets it")?;
+        }
     }
     if !simulation.change.is_empty() {
         writeln!(out, "  requests        {}", simulation.change)?;

@@ -43,7 +43,7 @@ mod sweep;
 mod until;
 
 pub use allocator::{Counters, Gauge, LaidBlock, LaidSegment};
-pub use lay_out::{LaidOut, LayOutError, lay_out};
+pub use lay_out::{LaidOut, LayOutError, lay_out, note_needed};
 pub use program::{Added, FailedRequest, Peak, Point, Profile, Program, Row};
 pub use replay::{Fidelity, Outcome, Reach, SimulatedOom, margin_bytes};
 pub use settings::{Device, ExpandableSegments, Ignored, SettingError, Settings};

@@ -1,10 +1,11 @@
 //! An open file: notices, header, panes, status.
 
 use super::devices;
-use super::open_file::OpenFile;
+use super::open_file::{Notice, OpenFile};
 use crate::command::Command;
 use crate::device::{Derived, Standpoint, Wish};
 use crate::panes::{Layout, OpenDevice};
+use crate::report_view::fold_ui;
 use crate::{filter, header, status_bar, theme, timeline};
 use eframe::egui::{self, CentralPanel, Panel};
 use oomscope_model::Recording;
@@ -75,10 +76,17 @@ fn tools_ui(
     });
 }
 
-fn notice_ui(ui: &mut egui::Ui, salt: impl std::fmt::Display, text: &str, is_low: bool) {
+fn notice_ui(ui: &mut egui::Ui, salt: impl std::fmt::Display, notice: &Notice, is_low: bool) {
     Panel::top(format!("notice {salt}")).resizable(false).frame(notice_frame(ui)).show(ui, |ui| {
-        let label = egui::Label::new(text);
+        let label = egui::Label::new(&notice.text);
         ui.add(if is_low { label.truncate() } else { label.wrap() });
+        if !is_low && !notice.stand_ins.is_empty() {
+            fold_ui(ui, theme::small("What stands in for values that are not known"), |ui| {
+                for text in &notice.stand_ins {
+                    ui.add(egui::Label::new(theme::small(text)).wrap());
+                }
+            });
+        }
     });
 }
 

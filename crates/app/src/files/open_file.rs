@@ -11,7 +11,7 @@ use eframe::egui;
 use oomscope_draw::SparkLine;
 use oomscope_model::{DeviceId, Recording, Snapshot};
 use oomscope_report::notes::Place;
-use oomscope_report::{device_lines, predicted_line};
+use oomscope_report::{device_lines, predicted_line, stand_ins};
 use oomscope_snapshot::load::{Input, rules_nearby};
 use oomscope_units as units;
 use std::path::PathBuf;
@@ -28,9 +28,22 @@ pub(crate) struct OpenFile {
     /// The notes about the file.
     pub(super) notebook: Notebook,
     /// Sentences about the file that the user must not miss.
-    pub(crate) notices: Vec<String>,
+    pub(crate) notices: Vec<Notice>,
     /// A file of rules that is not used.
     pub(super) rules_nearby: Option<PathBuf>,
+}
+
+/// A sentence about a file that the user must not miss.
+pub(crate) struct Notice {
+    pub(crate) text: String,
+    /// What stood in for values that an estimate could not know.
+    pub(crate) stand_ins: Vec<String>,
+}
+
+impl From<String> for Notice {
+    fn from(text: String) -> Self {
+        Self { text, stand_ins: Vec::new() }
+    }
 }
 
 impl OpenFile {
@@ -139,22 +152,24 @@ impl OpenFile {
     }
 }
 
-fn notices(snapshot: &Arc<Snapshot>) -> Vec<String> {
-    let mut notices: Vec<String> = predicted_line(snapshot).into_iter().collect();
+fn notices(snapshot: &Arc<Snapshot>) -> Vec<Notice> {
+    let predicted = |text| Notice { text, stand_ins: stand_ins(snapshot) };
+    let mut notices: Vec<Notice> = predicted_line(snapshot).map(predicted).into_iter().collect();
     if let Some(damage) = &snapshot.damage {
         let (offset, reason) = (units::count(damage.offset), units::printable(&damage.reason));
-        notices.push(format!(
-            "The file is damaged at byte {offset} ({reason}). What is whole before it is shown."
-        ));
+        let text =
+            format!("The file is damaged at byte {offset} ({reason}). What is whole before it is shown.");
+        notices.push(text.into());
     }
     let faults = device_lines(snapshot).into_iter().filter(|(why, _)| why.is_fault());
-    notices.extend(faults.map(|(_, line)| format!("{line}.")));
+    notices.extend(faults.map(|(_, line)| format!("{line}.").into()));
     if !snapshot.timelines.is_empty() && snapshot.timelines.iter().all(|timeline| timeline.events.is_empty())
     {
         notices.push(
             "No events were recorded: this is the memory as it was when the snapshot was taken. Call \
              torch.cuda.memory._record_memory_history() before the code to see how it came about."
-                .to_owned(),
+                .to_owned()
+                .into(),
         );
     }
     notices

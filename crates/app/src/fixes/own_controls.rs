@@ -33,7 +33,7 @@ impl Controls {
             self.max_split_ui(ui);
             self.garbage_ui(ui);
             self.rounding_ui(ui);
-            let hint = "The size of the batch, as a multiple of the recorded one";
+            let hint = "The size of the batch, as a multiple of this one";
             let batch = DragValue::new(&mut self.batch).range(0.05..=20.0).speed(0.01).prefix("batch × ");
             ui.add_enabled(has_batch, batch)
                 .on_hover_text(hint)

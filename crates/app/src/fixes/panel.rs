@@ -14,7 +14,7 @@ use oomscope_draw::AfterFix;
 use oomscope_export::after_fix;
 use oomscope_model::{Bytes, DeviceId};
 use oomscope_remedies::Predictions;
-use oomscope_report::{largest_batch_line, remedies_in_words};
+use oomscope_report::{largest_batch_line, remedies_in_words, unchanged_name};
 use oomscope_units as units;
 use std::sync::Arc;
 
@@ -75,7 +75,8 @@ impl State {
         }
         let shown = self.shown;
         let advised = advised.as_deref().filter(|fix| fix.is_advice);
-        let rows = Rows { predictions: &predictions, advised, shown, has_all: self.has_all };
+        let unchanged = unchanged_name(&predictions, ctx.recording.snapshot());
+        let rows = Rows { predictions: &predictions, unchanged, advised, shown, has_all: self.has_all };
         let Answer { clicked, pointed } = rows.ui(ui);
         if let Some(clicked) = clicked {
             self.shown = Some(clicked).filter(|_| shown != Some(clicked));

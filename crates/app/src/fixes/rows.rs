@@ -13,6 +13,8 @@ const BUTTON_PX: f32 = 84.0;
 /// The fixes that rows show.
 pub(super) struct Rows<'a> {
     pub(super) predictions: &'a Predictions,
+    /// The name of the program without a change.
+    pub(super) unchanged: &'static str,
     /// What the verdict advises: the row of that change is the first, and has its words and its code.
     pub(super) advised: Option<&'a Fix>,
     /// The one that is unfolded.
@@ -35,8 +37,7 @@ impl Rows<'_> {
     pub(super) fn ui(&self, ui: &mut egui::Ui) -> Answer {
         let Predictions { baseline, remedies, fits, .. } = self.predictions;
         let mut answer = Answer::default();
-        let name = if self.predictions.projected.is_ok() { "as it is" } else { "as recorded" };
-        outcome_words_ui(ui, self.predictions, *baseline, &yes_or_no(*fits), name);
+        outcome_words_ui(ui, self.predictions, *baseline, &yes_or_no(*fits), self.unchanged);
         for at in self.order() {
             let Some(remedy) = remedies.get(at) else { continue };
             let row = ui.scope(|ui| self.row_ui(ui, at, remedy));

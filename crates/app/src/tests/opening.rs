@@ -153,3 +153,28 @@ fn peaks_that_may_have_been_higher_are_no_bare_numbers() {
         assert!(has(&harness, Role::Link, &text), "the status bar does not say {text}");
     }
 }
+
+#[test]
+fn a_predicted_file_says_what_is_needed_and_what_stood_in() {
+    const GIB: i64 = 1 << 30;
+    let text = format!(
+        r#"{{"segments": [], "device_traces": [[{{"action": "alloc", "addr": 4096, "size": 512, "stream": 0, "frames": []}}]],
+        "oomscope": {{"estimate": {{"program": "train.py", "steps": 2, "error_share": 0.03,
+            "needed": [{{"name": "H100", "total_bytes": {}, "context_bytes": 0, "needed_bytes": {}, "fits": true}}],
+            "notes": [{{"what": "nonzero() took all elements", "where": "/me/train.py:9", "count": 3}}]}}}}}}"#,
+        80 * GIB,
+        10 * GIB
+    );
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("predicted.json");
+    std::fs::write(&path, text).expect("the folder can be written to");
+    let mut harness = harness();
+    open_path(&mut harness, path);
+    harness.run_steps(4);
+    let said = "in 2 steps. Needs 10.0 GiB (±3 %) of 80.0 GiB (H100): fits.";
+    assert!(harness.query_by_label_contains(said).is_some());
+    assert!(harness.query_by_label_contains("nonzero()").is_none());
+    harness.get_by_label("Unfold What stands in for values that are not known").click();
+    harness.run_steps(8);
+    assert!(harness.query_by_label("stands in: nonzero() took all elements (train.py:9, 3 times)").is_some());
+}

@@ -11,6 +11,7 @@ use super::simulated::{simulated_by, text_of};
 use crate::damage::DamageRecord;
 use crate::notes::{Note, Place};
 use crate::predicted::PredictedRecord;
+use crate::stand_ins::stand_ins;
 use crate::trust::TrustRecord;
 use crate::{moment_text, non_default_settings, place_words};
 use oomscope_analysis::segment_state::GroupKey;
@@ -61,6 +62,8 @@ pub struct Document {
     pub(super) has_settings: bool,
     pub(super) damage: Option<DamageRecord>,
     pub(super) predicted: Option<PredictedRecord>,
+    /// What stood in for values that an estimate could not know.
+    pub(super) stand_ins: Vec<String>,
     pub(super) trust: TrustRecord,
     pub(super) events: usize,
     /// The memory of modules.
@@ -197,6 +200,7 @@ impl Document {
             damage: DamageRecord::of(snapshot),
             predicted: PredictedRecord::in_full(snapshot)
                 .map(|record| record.cleaned(|text| clean.prose(text))),
+            stand_ins: stand_ins(snapshot).iter().map(|text| clean.prose(text)).collect(),
             trust: TrustRecord::of(recording),
             events: recording.events.len(),
             modules: input.modules.map(|table| clean.modules(table)),

@@ -75,6 +75,9 @@ impl Sink for Markdown {
         if let Some(predicted) = head.predicted {
             self.element("**", predicted, "**\n\n");
         }
+        if !head.stand_ins.is_empty() {
+            self.list(head.stand_ins);
+        }
     }
 
     fn open_finding(&mut self, severity: Severity, id: FindingId) {

@@ -66,6 +66,8 @@ pub(crate) struct Head<'a> {
     pub(crate) moment: &'a str,
     /// That no device recorded it.
     pub(crate) predicted: Option<&'a str>,
+    /// What stood in for values that were not known.
+    pub(crate) stand_ins: &'a [Item<'a>],
 }
 
 /// A piece of a paragraph.

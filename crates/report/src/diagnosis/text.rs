@@ -31,6 +31,7 @@ pub fn report_text(out: &mut dyn Write, document: &Document, detail: TextDetail)
     writeln!(out, "{} · {}", document.name, document.device_name)?;
     paragraph(out, "", &document.moment_text)?;
     document.predicted_text().map_or(Ok(()), |text| paragraph(out, "", text))?;
+    document.stand_ins.iter().try_for_each(|text| wrapped(out, ["  ", "    "], text))?;
     writeln!(out)?;
     match detail {
         TextDetail::Short => short(out, document)?,

@@ -18,6 +18,7 @@ pub(super) enum Detail {
 /// The title of the verdict, and what was recorded.
 pub(super) fn head(sink: &mut impl Sink, document: &Document) {
     let Some(verdict) = document.findings.first() else { return };
+    let stand_ins: Vec<Item<'_>> = document.stand_ins.iter().map(|text| Item { text, code: None }).collect();
     sink.head(&Head {
         severity: verdict.severity,
         id: verdict.id,
@@ -28,6 +29,7 @@ pub(super) fn head(sink: &mut impl Sink, document: &Document) {
         device: &document.device_name,
         moment: &document.moment_text,
         predicted: document.predicted_text(),
+        stand_ins: &stand_ins,
     });
 }
 

@@ -1,7 +1,7 @@
 //! What the recorder would have noted of a device, had there been one.
 
 use crate::allocator::Counters;
-use oomscope_model::{DeviceId, Setting, SettingValue};
+use oomscope_model::{DeviceId, ESTIMATE_KEY, NeededMemory, Setting, SettingValue, Snapshot};
 
 /// Note the peaks that the allocator counted, under the names that the recorder has for them.
 pub(super) fn note_peaks(recorder: &mut Vec<Setting>, device: DeviceId, counters: Counters) {
@@ -17,6 +17,15 @@ pub(super) fn note_peaks(recorder: &mut Vec<Setting>, device: DeviceId, counters
                 about.push(Setting { name: name.to_owned(), value });
             }
         });
+    });
+}
+
+/// Note what is needed of the devices that were asked about, beside what the estimate says of itself.
+pub fn note_needed(snapshot: &mut Snapshot, needed: &[NeededMemory<'_>]) {
+    let new = NeededMemory::setting(needed);
+    in_table(&mut snapshot.recorder, ESTIMATE_KEY, |estimate| {
+        estimate.retain(|known| known.name != new.name);
+        estimate.push(new);
     });
 }
 

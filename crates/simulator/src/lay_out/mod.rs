@@ -12,6 +12,7 @@ mod tests;
 mod trace;
 
 pub use error::LayOutError;
+pub use facts::note_needed;
 
 use crate::allocator::Counters;
 use crate::settings::Settings;

@@ -90,6 +90,9 @@ impl Sink for Html {
         if let Some(predicted) = head.predicted {
             self.element("<p><b>", predicted, "</b></p>\n");
         }
+        if !head.stand_ins.is_empty() {
+            self.list(head.stand_ins);
+        }
         self.markup("</header>\n");
     }
 
