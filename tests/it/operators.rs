@@ -34,7 +34,7 @@ fn forward(attention_bytes: i64) -> [(i64, Vec<Value>); 3] {
 fn events(attention_bytes: i64, has_compiled: bool) -> Vec<Value> {
     let is_compiled = |frame: &Value| {
         let Value::Dict(entries) = frame else { panic!("a frame is a dict") };
-        entries.values().any(|value| matches!(value, Value::String(text) if text.ends_with(".so")))
+        entries.values().any(|value| matches!(value, Value::String(text) if text.contains("libtorch_cpu")))
     };
     let row = |(n, (size, frames)): (u64, (i64, Vec<Value>))| {
         let shown = frames.into_iter().filter(|frame| has_compiled || !is_compiled(frame));
