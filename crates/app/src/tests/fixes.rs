@@ -140,7 +140,7 @@ fn trying_remedies_can_be_stopped_and_go_on() {
         return;
     }
     assert!(harness.query_by_label("Stopped: Trying fixes").is_some());
-    harness.get_by_label("Go on").click();
+    harness.get_by_label("Go on").click_accesskit();
     assert!(wait(&mut harness, |harness| harness.query_all_by_label("Copy code").next().is_some()));
     assert!(harness.query_by_label_contains("Trying fixes").is_none());
 }
