@@ -54,6 +54,11 @@ ROWS = (
         "The script wants to download something here: fetch it once, as a run on a device would, or name a file that is there",
     ),
     Row(
+        r"([Pp]ermission denied|[Uu]nable to (\w+ )?create file|^CalledProcessError)",
+        "",
+        "If that is because nothing is written while a program is estimated: --writable FOLDER lets it write there",
+    ),
+    Row(
         r"",
         r"[/\\]triton[/\\]",
         "Kernels of Triton are passed over when they are launched; this one is asked for more: switch to torch's own operators",

@@ -26,6 +26,7 @@ class Again:
         self._rest = rest
         self._folder = os.getcwd()
         self._environment = dict(os.environ)
+        self._process: subprocess.Popen[bytes] | None = None
 
     def most_bytes(self, max_s: float) -> int | None:
         """The most that the program allocates then; `None` where it does not come to the same end."""
@@ -42,32 +43,44 @@ class Again:
             command = [sys.executable, "-m", "oomscope", "estimate", *options, "--", *self._rest]
             environment["TMPDIR"] = folder
             try:
-                _run(command, self._folder, environment, max_s + 3 * MORE_S)
+                self._run(command, environment, max_s + 3 * MORE_S)
                 found: dict[str, Any] = json.loads(answer.read_text())
-            except (OSError, ValueError, subprocess.TimeoutExpired, KeyboardInterrupt):
+            except (OSError, ValueError, subprocess.TimeoutExpired):
                 return None
         return None if found["is_cut_off"] else int(found["most_bytes"])
 
+    def stop(self) -> bool:
+        """Gives it up; returns whether it ran."""
+        if self._process is None:
+            return False
+        _end(self._process)
+        return True
 
-def _run(command: list[str], folder: str, environment: dict[str, str], max_s: float) -> None:
-    """Runs it with all that it starts as a group, which ends with it."""
-    process = subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        process.wait(max_s)
-    finally:
-        if hasattr(os, "killpg"):
-            with contextlib.suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
-        process.wait()
+    def _run(self, command: list[str], environment: dict[str, str], max_s: float) -> None:
+        """Runs it with all that it starts as a group, which ends with it."""
+        process = subprocess.Popen(
+            command,
+            cwd=self._folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._process = process
+        try:
+            process.wait(max_s)
+        finally:
+            self._process = None
+            _end(process)
+            process.wait()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 def end_with_parent() -> None:

@@ -125,7 +125,6 @@ FULL_RESULT = frozenset(
         "linalg_vector_norm",
         "linalg_matrix_norm",
         "sum",
-        "cross_entropy_loss",
         "norm",
         "vector_norm",
     ]
@@ -147,7 +146,7 @@ WIDEST = frozenset(
     ]
 )
 
-# Operators that write into their argument are cast nothing; neither are these, which torch counts as another's.
+# What is widened.
 NARROW = (torch.float16, torch.bfloat16)
 
 
@@ -219,8 +218,6 @@ class Autocast:
         first = args[0] if args else kwargs.get("input", kwargs.get("self"))
         if not isinstance(first, torch.Tensor) or not eligible(first) or first.dtype not in NARROW:
             return args, kwargs
-        if name == "cross_entropy_loss":
-            return (first.to(torch.float32), *args[1:]), kwargs
         if name in ("softmax", "log_softmax") and 2 < len(args) and args[2] is not None:
             return args, kwargs
         if kwargs.get("dtype") is None:

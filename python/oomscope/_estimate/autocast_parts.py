@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-NARROW = (torch.float16, torch.bfloat16)
+from .autocast import NARROW
 
 MEAN, SUM = 1, 2
 

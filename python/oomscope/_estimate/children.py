@@ -10,7 +10,7 @@ from .notes import Notes
 from .overlay import Overlay
 from .patches import Patches
 
-STARTED = "another program is started, which runs as ever: what it asks for is not estimated"
+STARTED = "another program is started, which sees no device: what it asks for is not estimated"
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 

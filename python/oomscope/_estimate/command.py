@@ -8,9 +8,10 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,11 @@ from .._messages import say
 from .._program import find_program
 from .again import Again, answer_again, end_with_parent
 from .answer import Answer
+from .ending import Ending
 from .gpus import Gpu, find_gpu
+from .guard import write_only_in
 from .notes import NUMBER
+from .overlay import Overlay
 
 if TYPE_CHECKING:
     from .run import Run
@@ -79,6 +83,13 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="do not run it a second time where stand-ins decide how large something is",
     )
+    add(
+        "--writable",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="let the program really write into a folder; may be given more than once",
+    )
     # The second run, which leaves its answer in a file.
     add("--zeros", help=argparse.SUPPRESS)
     add("--traceback", action="store_true", help="print the whole traceback where the program fails")
@@ -110,26 +121,43 @@ def estimate(arguments: list[str]) -> int:
     if 1 < asked.ranks:
         # It warns of devices that it has no clock for, before anybody can ask it not to.
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
+    again = None if asked.once or asked.zeros else Again(own, rest)
+    # The folder that the user is in, wherever the program goes.
+    output = Path(asked.output).absolute()
+    overlay = Overlay(writable=asked.writable)
+    ending = Ending()
+    # Libraries make folders for their caches there while they are imported.
+    os.environ["TMPDIR"] = tempfile.tempdir = overlay.root
+    write_only_in([overlay.root, *overlay.writable])
     try:
         with _no_devices():
-            from .run import Asked, Program, Run
+            from .run import Asked, Place, Program, Run
+        program = Program(asked.program, rest, asked.is_module)
+        place = Place(overlay, ending)
+        how = Asked(gpus[0], asked.steps, asked.seconds, asked.ranks, asked.rank, bool(asked.zeros), again)
+        conclude: Callable[[str, Run], int] = _Conclusion(output, gpus, asked.traceback).tell
+        if asked.zeros:
+            end_with_parent()
+            conclude = _AnswerAgain(asked.zeros).tell
+        # This ends the process.
+        Run(program, how, place, conclude).run()
     except ImportError as error:
         say(f"this needs torch, which cannot be imported: {error}")
         return 1
-    # The folder that the user is in, wherever the program goes.
-    output = Path(asked.output).absolute()
-    program = Program(asked.program, rest, asked.is_module)
-    again = None if asked.once or asked.zeros else Again(own, rest)
-    how = Asked(gpus[0], asked.steps, asked.seconds, asked.ranks, asked.rank, bool(asked.zeros), again)
-    if asked.zeros:
-        end_with_parent()
-        Run(program, how, lambda _, run: _answer_again(asked.zeros, run)).run()
-    Run(program, how, _Conclusion(output, gpus, asked.traceback).tell).run()
+    finally:
+        overlay.clean()
 
 
-def _answer_again(path: str, run: Run) -> int:
-    answer_again(path, run.engine.storages.most.get(0, 0), run.lower_bound is not None)
-    return 0
+class _AnswerAgain:
+    """Leaves the answer of a second run."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def tell(self, _: str, run: Run) -> int:
+        """Writes it; returns the exit code."""
+        answer_again(self._path, run.engine.storages.most.get(0, 0), run.lower_bound is not None)
+        return 0
 
 
 @contextlib.contextmanager
@@ -183,7 +211,7 @@ class _Conclusion:
         if unknown:
             print(f"Not known, so that something stands in: {_stand_ins(unknown)}.")
         if run.has_no_range:
-            print("There was no second run with other stand-ins to its end, so that the range may be wider.")
+            print("There was no second run with other stand-ins to its end, so that no range is known.")
         if 1 < run.ranks:
             print("NCCL's buffers are not in this: 1 to 6 GB by reports (docs/estimate.md).")
         if run.overlay.written:

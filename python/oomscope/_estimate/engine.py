@@ -28,7 +28,7 @@ ASKS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_va
 
 
 class Engine:
-    """A device that is pretended, from `start` to `stop`."""
+    """A device that is pretended from `start` to the end of the process."""
 
     def __init__(self, gpu: Gpu, count: int = 1, note: Callable[[str], None] = lambda _: None) -> None:
         self._note = note
@@ -76,14 +76,6 @@ class Engine:
         )
         self.dispatch.__enter__()
         self.functions.__enter__()
-
-    def stop(self) -> None:
-        """Everything is as before; what dies later is no request."""
-        self.storages.finish()
-        self.functions.__exit__(None, None, None)
-        self.dispatch.__exit__(None, None, None)
-        self._shapes._destroy()
-        self.patches.restore()
 
     def _ask_classes_only(self) -> None:
         """Has Python functions of torch run as they are, so that what they call is seen; without this, a whole backward pass would be one

@@ -69,9 +69,9 @@ def catch_files(patches: Patches, overlay: Overlay) -> None:
     _catch_spawned(patches, overlay)
 
 
-def keep_apart(root: str) -> None:
+def keep_apart(root: str, writable: list[str]) -> None:
     """Has this process, which the program started, write where the program does."""
-    catch_files(Patches(), Overlay(root))
+    catch_files(Patches(), Overlay(root, writable))
 
 
 def _catch_spawned(patches: Patches, overlay: Overlay) -> None:
@@ -87,7 +87,7 @@ def _catch_spawned(patches: Patches, overlay: Overlay) -> None:
         command[at] = (
             f"import os, sys; os.environ['CUDA_VISIBLE_DEVICES'] = ''; sys.path.insert(0, {PACKAGES!r}); "
             f"from {__name__} import keep_apart; del sys.path[0]; "
-            f"keep_apart({overlay.root!r}); {command[at]}"
+            f"keep_apart({overlay.root!r}, {overlay.writable!r}); {command[at]}"
         )
         return command
 

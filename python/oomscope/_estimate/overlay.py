@@ -8,6 +8,7 @@ import os
 import stat
 import tempfile
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 # Files up to this size are copied where a program adds to them or moves them.
@@ -20,9 +21,11 @@ SYSTEM = ("/dev/", "/proc/", "/sys/")
 class Overlay:
     """What was written and removed, by whole paths."""
 
-    def __init__(self, root: str | None = None) -> None:
+    def __init__(self, root: str | None = None, writable: Iterable[str] = ()) -> None:
         # Processes of the program share the folder of the first one.
         self.root = os.path.realpath(tempfile.mkdtemp(prefix="oomscope-estimate-")) if root is None else root
+        # Folders in which the disk is as it is.
+        self.writable = [os.path.realpath(folder) for folder in writable]
         self._gone: set[str] = set()
         # What would have been written, in order, each once.
         self.written: dict[str, None] = {}
@@ -53,8 +56,10 @@ class Overlay:
         if dir_fd is not None:
             name = os.path.join(os.readlink(f"/proc/self/fd/{dir_fd}"), name)
         whole = os.path.abspath(name)
-        is_apart = whole == self.root or whole.startswith((self.root + os.sep, *SYSTEM))
-        return None if is_apart else whole
+        is_real = whole.startswith(SYSTEM) or any(
+            whole == folder or whole.startswith(folder + os.sep) for folder in (self.root, *self.writable)
+        )
+        return None if is_real else whole
 
     def apart(self, whole: str) -> str:
         """Where a path is kept."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import signal
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +16,9 @@ from .notes import is_own
 
 # After so many backward passes without an optimizer, a program surely updates its parameters by itself, and each pass is a step.
 MIN_PASSES = 8
+
+# What asks torch for something is ended by then.
+GRACE_S = 5.0
 
 
 class Progress:
@@ -34,6 +39,7 @@ class Progress:
         self._clock: OptimizerClock | None = None
         self._handle: Any = None
         self._backward: Any = None
+        self._has_alarm = False
 
     def start(self) -> None:
         self._clock = OptimizerClock(self._count)
@@ -45,6 +51,15 @@ class Progress:
             self._backward(*args, **kwargs)
 
         torch.autograd.backward = backward
+        self._set_alarm()
+
+    def _set_alarm(self) -> None:
+        """Ends what asks torch for nothing for long, such as a loader, where there are alarms and the program has none."""
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and hasattr(signal, "setitimer") and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL:
+            self._has_alarm = True
+            signal.signal(signal.SIGALRM, lambda *_: self.look_at_clock())
+            signal.setitimer(signal.ITIMER_REAL, max(0.0, self._end_s - time.monotonic()) + GRACE_S)
 
     def saw_batches(self, size: int | None) -> None:
         """The program goes through batches of a size."""
@@ -56,6 +71,8 @@ class Progress:
             self._handle.remove()
             torch.autograd.backward = self._backward
             self._clock = None
+        if self._has_alarm:
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _count(self) -> None:
         self.steps += 1

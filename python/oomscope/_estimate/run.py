@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import sys
 import tempfile
 import textwrap
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,9 +24,11 @@ from .advice import advice
 from .again import Again
 from .children import Children
 from .distributed import pretend_ranks
+from .ending import Ending
 from .engine import Engine
 from .error import error_share
 from .file_calls import catch_files
+from .followed import end_workers, follow_loaders, follow_threads
 from .gpus import Gpu
 from .notebook import run_notebook
 from .notes import Notes
@@ -83,15 +83,26 @@ class Asked:
     again: Again | None = None
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where it is run: apart from the disk, but for the thread that ends it."""
+
+    overlay: Overlay
+    ending: Ending
+
+
 class Run:
     """A program that is estimated."""
 
-    def __init__(self, program: Program, asked: Asked, conclude: Callable[[str, Run], int]) -> None:
+    def __init__(
+        self, program: Program, asked: Asked, place: Place, conclude: Callable[[str, Run], int]
+    ) -> None:
         self.program = program
         self.notes = Notes()
         self.engine = Engine(asked.gpu, note=self.notes.add)
         self.engine.values.are_zeros = asked.has_zeros
-        self.overlay = Overlay()
+        self.overlay = place.overlay
+        self._ending = place.ending
         self.progress = Progress(asked.max_steps, asked.max_s, self.stop)
         # Why what is known is not all.
         self.lower_bound: str | None = None
@@ -106,7 +117,6 @@ class Run:
         self._modules: Any = None
         self._process = os.getpid()
         self._is_over = False
-        self._temporary = tempfile.gettempdir()
         self._children = Children(self.overlay, self.notes)
         self._began_s = time.monotonic()
 
@@ -132,8 +142,8 @@ class Run:
     def _start(self) -> None:
         sys.dont_write_bytecode = True
         engine = self.engine
-        engine.start()
         catch_files(engine.patches, self.overlay)
+        engine.start()
         catch_saving(engine.patches, self.overlay, engine.functions)
         self._children.watch(engine.patches)
         read_no_weights(engine.patches)
@@ -141,43 +151,13 @@ class Run:
         refuse_engines(engine.patches)
         if 1 < self.ranks:
             pretend_ranks(engine.patches, self.ranks, self._asked.rank)
-        self._follow_threads()
-        self._follow_loaders()
+        follow_threads(engine)
+        follow_loaders(engine, self.progress.saw_batches)
         self._marks = Marks(torch)
         self._modules = Modules(torch, self._marks)
         self._modules.start()
         self.progress.start()
         engine.dispatch.now_and_then = self.progress.look_at_clock
-
-    def _follow_threads(self) -> None:
-        """Modes belong to a thread; what a program starts is under them, too."""
-        start = threading.Thread.start
-        engine = self.engine
-
-        def start_followed(thread: threading.Thread) -> None:
-            run = thread.run
-
-            def followed() -> None:
-                with engine.dispatch, engine.functions:
-                    run()
-
-            thread.run = followed  # type: ignore[method-assign]
-            start(thread)
-
-        engine.patches.put(threading.Thread, "start", start_followed)
-
-    def _follow_loaders(self) -> None:
-        """Loaders run for real, but pin no memory, for which there is no device."""
-        loader = torch.utils.data.DataLoader
-        begin = loader.__iter__
-
-        def begin_unpinned(self_: Any) -> Any:
-            self_.pin_memory = False
-            sampler = getattr(self_, "batch_sampler", None)
-            self.progress.saw_batches(self_.batch_size or getattr(sampler, "batch_size", None))
-            return begin(self_)
-
-        self.engine.patches.put(loader, "__iter__", begin_unpinned)
 
     def stop(self, lower_bound: str | None) -> None:
         """The estimate ends in the middle of the program: nothing of it runs any more, so that no `finally` saves."""
@@ -188,9 +168,16 @@ class Run:
 
     def _end(self) -> NoReturn:
         """Nothing comes back to the program from here, whatever happens: it would save, in place of what is there."""
+        names: str | None = None
+        try:
+            names = self._stop_recording()
+        finally:
+            self._ending.hand_over(lambda: self._leave(names), self._interrupted)
+
+    def _leave(self, names: str | None) -> NoReturn:
         code = 1
         try:
-            code = self._finish()
+            code = self._finish(names)
         except BaseException as error:  # noqa: BLE001
             say(f"the estimate could not be finished: {type(error).__name__}: {error}")
         finally:
@@ -200,7 +187,16 @@ class Run:
                     stream.flush()
             os._exit(code)
 
-    def _finish(self) -> int:
+    def _interrupted(self) -> None:
+        """A second run is given up; whatever else ends is not waited for."""
+        again = self._asked.again
+        if again is None or not again.stop():
+            say("it was interrupted before its end")
+            self.overlay.clean()
+            os._exit(1)
+
+    def _stop_recording(self) -> str | None:
+        """Names what there is at the end, while the device is still pretended; what dies later is no request."""
         self._is_over = True
         with contextlib.suppress(ValueError):
             # Handlers of the program would run here.
@@ -213,8 +209,12 @@ class Run:
             places = _Places(self.engine.storages)
             names = census(torch, max_s=CENSUS_S, holders_s=HOLDERS_S, places=places)
         self.engine.storages.finish()
+        end_workers()
+        return names
+
+    def _finish(self, names: str | None) -> int:
+        """Writes what is known, and has it told."""
         self.overlay.end()
-        _end_children()
         error = self._error()
         estimate = {
             "version": 1,
@@ -230,7 +230,7 @@ class Run:
         facts = facts_of(self.engine.device, self.progress.steps, names, estimate)
         if 1 < self.ranks:
             facts.update(rank=self._asked.rank, world_size=self.ranks)
-        handle, path = tempfile.mkstemp(".pickle", "oomscope-requests-", self._temporary)
+        handle, path = tempfile.mkstemp(".pickle", "oomscope-requests-", self.overlay.root)
         try:
             with os.fdopen(handle, "wb") as file:
                 write_requests(file, self.engine.storages, facts, snapshot.get("external_annotations", []))
@@ -239,27 +239,18 @@ class Run:
             with contextlib.suppress(OSError):
                 os.remove(path)
 
-    def _error(self) -> float:
-        """How far the prediction may be off."""
+    def _error(self) -> float | None:
+        """How far the prediction may be off; `None` where that is not known."""
         storages, values, again = self.engine.storages, self.engine.values, self._asked.again
         other = None
         # What starts other programs may do what it should do once.
         if again is not None and values.have_decided and self.lower_bound is None:
             if not self._children.are_there:
                 other = again.most_bytes(time.monotonic() - self._began_s)
-            self.has_no_range = other is None
+            if other is None:
+                self.has_no_range = True
+                return None
         return error_share(storages.most, storages.most_sure, storages.most_wide, other)
-
-
-def _end_children() -> None:
-    """Workers end before the folder that they use is gone. A loader would take that for a failure, and raise."""
-    children = multiprocessing.active_children()
-    if children and hasattr(signal, "SIGCHLD"):
-        with contextlib.suppress(ValueError):
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    for child in children:
-        child.kill()
-        child.join()
 
 
 class _Places(Places):

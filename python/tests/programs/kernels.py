@@ -457,7 +457,7 @@ def main():
             if one["action"] in ("alloc", "free_requested")
         ]
     else:
-        engine.stop()
+        engine.storages.finish()
         from oomscope._estimate.storages import ALLOC, FREE
 
         requests = [one for one in engine.storages.requests if one.action in (ALLOC, FREE)]
