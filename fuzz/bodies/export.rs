@@ -30,7 +30,7 @@ pub(crate) fn body(bytes: &[u8]) {
                 let mut writer = open(&mut out, &table.columns());
                 table.write(&selection, &mut *writer, progress).expect("memory can be written");
             }),
-            Content::Stacks(write) | Content::Trace(write) => {
+            Content::Database(write) | Content::Stacks(write) | Content::Trace(write) => {
                 write(&selection, &mut out, progress).expect("memory can be written");
             }
         }

@@ -9,7 +9,7 @@ use oomscope_export::{Marked, PageSubject, page_colors, report_parts};
 use oomscope_model::{Bytes, Recording};
 use oomscope_remedies::predict_all;
 use oomscope_report::{
-    Document, ReportInput, TextDetail, report_html, report_json, report_markdown, report_text,
+    Document, ReportInput, TextDetail, TextStyle, report_html, report_json, report_markdown, report_text,
 };
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(crate) fn body(bytes: &[u8]) {
         });
         let mut out = Vec::new();
         for detail in [TextDetail::Short, TextDetail::Verbose] {
-            report_text(&mut out, &document, detail).expect("memory can be written");
+            report_text(&mut out, &document, detail, TextStyle::default()).expect("memory can be written");
         }
         report_json(&mut out, &document).expect("memory can be written");
         let parts = if is_whole_page {

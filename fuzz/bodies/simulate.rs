@@ -44,6 +44,7 @@ pub(crate) fn body(bytes: &[u8]) {
                 capacity_bytes: known.limit_bytes(),
                 is_capacity_given: known.capacity_bytes.is_some(),
                 change: String::new(),
+                is_sweep: true,
                 outcomes: &outcomes,
                 recommended: recommended(subject.recorded_settings(), &outcomes),
                 smallest: smallest.as_ref().map(|(outcome, _)| outcome),

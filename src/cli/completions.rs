@@ -9,11 +9,13 @@ use std::io::Write as _;
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  oomscope completions bash > ~/.local/share/bash-completion/completions/oomscope
-  oomscope completions zsh > ~/.zfunc/_oomscope          with fpath+=~/.zfunc before compinit in ~/.zshrc
-  oomscope completions fish > ~/.config/fish/completions/oomscope.fish")]
+  oomscope completions fish > ~/.config/fish/completions/oomscope.fish
+  # In ~/.bashrc:
+  source <(oomscope completions bash)
+  # With fpath+=~/.zfunc before compinit in ~/.zshrc:
+  oomscope completions zsh > ~/.zfunc/_oomscope")]
 pub(super) struct CompletionsArgs {
-    /// The shell
+    /// Shell to generate completions for
     #[arg(value_enum)]
     shell: Shell,
 }

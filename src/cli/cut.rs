@@ -1,7 +1,9 @@
 //! `oomscope cut`.
 
 use super::failure::Failure;
-use super::select::{NamedRange, OneDevice, Opened, Source, matches, parse_filter, parse_range};
+use super::select::{
+    NamedRange, OneDevice, Opened, Source, matches, parse_filter, parse_range, with_filters, with_ranges,
+};
 use super::stderr;
 use clap::Args;
 use oomscope_analysis::Attribution;
@@ -14,36 +16,42 @@ use std::path::{Path, PathBuf};
 /// Arguments of `cut`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("device", |arg| arg.help("Only this device; -1 is pinned host memory")),
-    mut_arg("rules", |arg| arg.value_name("FILE")),
+    mut_arg("device", |arg| arg.help("Only this device, -1 for pinned host memory [default: all]")),
+    mut_arg("range", with_ranges),
+    mut_arg("filter", with_filters),
     after_help = "Examples:
   oomscope cut big.pickle --range iteration:3 -o small.pickle
   oomscope cut big.pickle --range 41000..43000 --device 0 -o small.pickle
   oomscope cut big.pickle --filter 'size>1MiB' -o small.pickle
-  oomscope cut oom.pickle --redact --strip-cpp-frames -o for-a-ticket.pickle
+  # For a ticket, without names of users, hosts and projects:
+  oomscope cut oom.pickle --redact --strip-cpp-frames -o ticket.pickle
 
-The result is a snapshot: its segments are those after the last event that is kept, so that every viewer
-finds the earlier states from there. docs/cut.md says what is the same in it, and what is not."
+The output is a snapshot that every viewer opens. Its segments are those after the last event that is kept, \
+from which viewers reconstruct the earlier states. docs/cut.md says what stays the same, and what does not."
 )]
 pub(super) struct CutArgs {
     #[command(flatten)]
     source: Source,
-    /// Only these events: iteration:3, phase:eval, 100..200, or a text in the name of an annotation
+    /// Keep only these events, such as iteration:3 or 100..200
     #[arg(long, value_name = "RANGE", value_parser = parse_range)]
     range: Option<NamedRange>,
     #[command(flatten)]
     device: OneDevice,
-    /// Only what matches: 'size>100MB attention stream:7', as in the window; the memory of the rest reads as free
+    /// Keep only allocations that match, such as 'size>100MB attention stream:7'
+    ///
+    /// The memory of the others is free in the output.
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     filter: Option<Filter>,
-    /// Replace folders by numbers, and leave out texts that may name users, hosts and projects
+    /// Replace directories by numbers, and leave out texts that may name users, hosts or projects
     #[arg(long)]
     redact: bool,
-    /// Leave out frames of compiled code, of which stacks recorded with stacks="all" mostly consist
+    /// Leave out frames of compiled code
+    ///
+    /// Most frames of stacks that were recorded with stacks="all" are of compiled code.
     #[arg(long)]
     strip_cpp_frames: bool,
-    /// Output snapshot, overwritten if it exists. '-' is standard output
-    #[arg(short, long, value_name = "OUT")]
+    /// Output file, overwritten if it exists; '-' is standard output
+    #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
 

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::keep::kept;
 use super::loading;
 use super::output::{Destination, DocumentFormat};
-use super::select::{Opened, RulesFile, Selected, Sides};
+use super::select::{Opened, RulesFile, Selected, Sides, with_moments};
 use clap::Args;
 use oomscope_analysis::Attribution;
 use oomscope_analysis::comparison::{Side, compare};
@@ -22,46 +22,52 @@ use std::sync::Arc;
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("rules", |arg| arg.value_name("FILE")),
+    mut_arg("at", with_moments),
     after_help = "Examples:
-  oomscope diff yesterday.pickle today.pickle                  why did the peak grow?
-  oomscope diff fp32.pickle bf16.pickle --format markdown      for a ticket
-  oomscope diff oom.pickle --at-a peak-of:iteration:1 --at-b oom   two moments of one file
-  oomscope diff job.pickle --device-a 0 --device-b 1           two devices of one file
-  oomscope diff oom.pickle fixed.pickle --fix checkpoint-half  did the fix keep its promise?
-  oomscope diff a.pickle b.pickle --svg change.svg             the change as a flame graph
-  oomscope diff a.pickle b.pickle --format json | jq '.categories[] | {category, change}'
+  oomscope diff old.pickle new.pickle              # why did the peak grow?
+  oomscope diff a.pickle b.pickle --svg diff.svg   # the change as a flame graph
+  oomscope diff fp32.pickle bf16.pickle --format markdown -o issue.md
+  # Two devices, and two moments, of one file:
+  oomscope diff job.pickle --device-a 0 --device-b 1
+  oomscope diff oom.pickle --at-a peak-of:iteration:1 --at-b oom
+  # Did the fix keep its promise?
+  oomscope diff oom.pickle fixed.pickle --fix checkpoint-half
+  # For programs:
+  oomscope diff a.pickle b.pickle --format json | jq '.categories[].change'
 
-The first line says where the difference comes from. Changes by category, line, module, pool and stream each add up
-to the difference of the totals. Lines are matched across edits: the same function of the same file, and a nearby
-line. Memory that both sides have, but that other rules judge, is listed apart and never counts as a change.
-docs/compare.md explains the tables, docs/json.md the JSON."
+The first line says where the difference comes from. The changes by category, line, module, pool and \
+stream each add up to the difference of the totals. Lines are matched across edits: the same function of \
+the same file, and a nearby line. Memory that both sides have, but in different categories because \
+different rules decided, is listed separately and does not count as a change. docs/compare.md explains the \
+tables, and docs/json.md the JSON."
 )]
 pub(super) struct DiffArgs {
-    /// A snapshot; '-' is standard input
+    /// First snapshot; '-' is standard input
     #[arg(value_name = "A")]
     a: PathBuf,
-    /// Another snapshot, or the same one. Without it, two moments or devices of A are compared
+    /// Second snapshot [default: A, at another moment or on another device]
     #[arg(value_name = "B")]
     b: Option<PathBuf>,
     #[command(flatten)]
     sides: Sides,
     #[command(flatten)]
     rules: RulesFile,
-    /// What made B of A: fixes of 'oomscope fixes', joined by '+'. Says whether what they promised was kept
-    #[arg(long, value_name = "ID[+ID]", value_parser = wanted)]
+    /// Check what a fix of 'oomscope fixes' promised, such as sgd or sgd+zero-grad-none
+    ///
+    /// B is the recording with the fix, and A the one without it. '+' joins several fixes.
+    #[arg(long, value_name = "ID", value_parser = wanted)]
     fix: Option<Wanted>,
-    /// How many lines of code, operators and modules are listed; JSON has all
+    /// List at most N lines of code, operators and modules; JSON has all
     #[arg(long, value_name = "N", default_value_t = 12)]
     top: usize,
     /// Output format
     #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
     format: DocumentFormat,
-    /// Also write a flame graph of the change as an SVG: red where B has more, blue where it has less
-    #[arg(long, value_name = "FILE.svg")]
+    /// Also write a flame graph of the change: red where B has more, blue where it has less
+    #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Output file, overwritten if it exists. Without it, or as '-', standard output
-    #[arg(short, long, value_name = "OUT")]
+    /// Output file, overwritten if it exists; '-' is standard output [default: -]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 

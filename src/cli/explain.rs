@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::output::{Destination, TextOrJson};
-use super::select::{Opened, Selected, Source, Target, no_moment};
+use super::select::{Opened, Selected, Source, Target, no_moment, with_moments};
 use clap::Args;
 use oomscope_analysis::Attribution;
 use oomscope_diagnosis::{DiagnosisRequest, diagnose};
@@ -16,33 +16,39 @@ use std::io::Write;
 #[derive(Debug, Args)]
 #[command(
     mut_arg("at", |arg| {
-        arg.help("The moment at which ADDR must be live, if no event is given; by default the last OOM, or the \
-            peak if there is none")
+        with_moments(arg.help("Moment of the verdict, or at which ADDR is live [default: oom, or peak]"))
     }),
-    mut_arg("device", |arg| arg.help("Only on this device; -1 is pinned host memory")),
-    mut_arg("rules", |arg| arg.value_name("FILE")),
+    mut_arg("device", |arg| arg.help("Only this device, -1 for pinned host memory")),
     after_help = "Examples:
   oomscope explain oom.pickle 0x7f21ac000000
   oomscope explain oom.pickle 0x7f21ac000000@41220 --format json
   oomscope explain oom.pickle --verdict
   oomscope explain oom.pickle --projection
-  oomscope live oom.pickle --at oom --filter basis:inferred    finds addresses to ask about
+  # Find addresses to ask about, whose categories are inferred:
+  oomscope live oom.pickle --at oom --filter basis:inferred
 
-Says which rule decided what an allocation is for, how surely, what speaks for it, and which rules said
-something else. docs/attribution.md lists the rules."
+For an allocation, the output names the rule that decided its category, how certain the category is, the \
+evidence for it, and the rules that were overruled. docs/attribution.md lists the rules."
 )]
 pub(super) struct ExplainArgs {
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
     source: Source,
-    /// An address of the allocation, and after '@' the event that made it (-1: older than the recording)
+    /// Any address within the allocation, and optionally the event that made it
+    ///
+    /// Event -1 is an allocation that is older than the recording. Without an event, it is the allocation that is live
+    /// at the moment of --at.
     #[arg(value_name = "ADDR[@EVENT]", value_parser = parse_address, required_unless_present_any = ["verdict", "projection"])]
     address: Option<Address>,
-    /// Explain the verdict of `report` instead: the questions that were asked, in order, with figures and answers
+    /// Explain the verdict of 'oomscope report'
+    ///
+    /// Lists the questions that led to the verdict, in order, with their figures and answers.
     #[arg(long, conflicts_with_all = ["address", "format"])]
     verdict: bool,
-    /// Explain how the step that failed would have gone on: what that follows, what is assumed, and what each part asks for
+    /// Explain how the step that failed would have continued
+    ///
+    /// Says what the projection follows, what it assumes, and how much each part requests.
     #[arg(long, conflicts_with_all = ["address", "format", "verdict", "at"])]
     projection: bool,
     /// Output format

@@ -21,7 +21,7 @@ pub(super) struct LayOutArgs {
     #[arg(value_name = "REQUESTS")]
     requests: PathBuf,
     /// Output snapshot, overwritten if it exists
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Say whether the requests are met on a device: its name, all its memory, and what the driver takes of it
     #[arg(long = "device", value_name = "NAME=TOTAL:CONTEXT", value_parser = parse_device)]
@@ -77,8 +77,8 @@ pub(super) fn run(args: &LayOutArgs) -> Result<(), Failure> {
     let snapshot = Arc::new(laid_out.snapshot);
     let devices: Vec<LaidDevice<'_>> = laid_out
         .counters
-        .into_iter()
-        .filter_map(|(device, counters)| laid_device(&snapshot, device, counters, &args.devices))
+        .iter()
+        .filter_map(|(device, counters)| laid_device(&snapshot, *device, counters, &args.devices))
         .collect();
     let mut snapshot = Arc::into_inner(snapshot).ok_or_else(|| refused(args, LayOutError::InUse))?;
     note_needed(&mut snapshot, &needed(&devices, args.devices.len()));
@@ -120,7 +120,7 @@ fn write(snapshot: &Arc<Snapshot>, destination: Destination<'_>) -> Result<(), F
 fn laid_device<'a>(
     snapshot: &Arc<Snapshot>,
     device: DeviceId,
-    counters: Counters,
+    counters: &Counters,
     devices: &'a [RealDevice],
 ) -> Option<LaidDevice<'a>> {
     let subject = Subject::new(&Recording::of_device(snapshot, device)?);
@@ -133,7 +133,7 @@ fn laid_device<'a>(
     };
     Some(LaidDevice {
         device,
-        counters,
+        counters: *counters,
         is_reproduced: subject.fidelity().is_complete(),
         smallest_capacity_bytes: least_bytes,
         on: devices.iter().map(on).collect(),

@@ -1,7 +1,7 @@
 //! `oomscope live`.
 
 use super::failure::Failure;
-use super::select::{Opened, Selected, Source, Target, parse_filter};
+use super::select::{Opened, Selected, Source, Target, parse_filter, with_filters, with_moments};
 use super::stderr;
 use clap::{Args, ValueEnum};
 use oomscope_analysis::filter::{Filter, Prepared};
@@ -17,39 +17,38 @@ const TEXT_ROWS: usize = 30;
 /// Arguments of `live`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("at", |arg| {
-        let help = "The moment: peak (most bytes active), oom (the last one), end, after an event's number, or the peak \
-            of a range: peak-of:iteration:3, peak-of:phase:eval, peak-of:100..200, peak-of:NAME of an annotation";
-        arg.help(help).default_value("peak")
-    }),
-    mut_arg("device", |arg| arg.help("Only this device; -1 is pinned host memory")),
-    mut_arg("rules", |arg| arg.value_name("FILE")),
+    mut_arg("at", |arg| with_moments(arg.help("Moment to look at").default_value("peak"))),
+    mut_arg("device", |arg| arg.help("Only this device, -1 for pinned host memory [default: all]")),
+    mut_arg("filter", with_filters),
     after_help = "Examples:
-  oomscope live snapshot.pickle --at oom --top 20
-  oomscope live snapshot.pickle --at 41220 --device 1 --format csv > live.csv
-  oomscope live snapshot.pickle --format json | jq 'map(.size) | add'
-  oomscope live snapshot.pickle --at oom --filter 'size>100MB stack:attention'
-  oomscope live snapshot.pickle --at peak-of:iteration:3 --filter 'phase:forward'
+  oomscope live oom.pickle --at oom --top 20
+  oomscope live oom.pickle --at 41220 --device 1 --format csv -o live.csv
+  oomscope live oom.pickle --format json | jq 'map(.size) | add'
+  oomscope live oom.pickle --at oom --filter 'size>100MB stack:attention'
+  # Made by a forward pass, and live at the peak of the fourth iteration:
+  oomscope live run.pickle --at peak-of:iteration:3 --filter phase:forward
 
-Sizes are in bytes as requested, without rounding; those of pinned host memory are rounded to powers
-of two. Stacks are innermost first, and empty where none was recorded; 'frames_left_out' counts the frames that --frames does not show."
+Sizes are as requested, before the allocator rounds them, except for pinned host memory, whose sizes are \
+rounded to powers of two. Stacks are innermost first, and empty if none was recorded."
 )]
 pub(super) struct LiveArgs {
     #[command(flatten)]
     target: Target,
-    /// Only what matches: 'size>100MB attention stream:7 pool:private lifetime<10ms -kept', as in the window
+    /// List only allocations that match, such as 'size>100MB attention lifetime<10ms -kept'
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     filter: Option<Filter>,
     #[command(flatten)]
     source: Source,
-    /// Only the N largest
+    /// List only the N largest [default: 30 as text, all otherwise]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// At most N frames of each stack, innermost first; JSON and CSV say how many are left out
+    /// Write at most N frames of each stack to JSON and CSV, innermost first
+    ///
+    /// `frames_left_out` counts the others.
     #[arg(long, value_name = "N", default_value_t = 32)]
     frames: usize,
-    /// Output file, overwritten if it exists. Without it, or as '-', standard output
-    #[arg(short, long, value_name = "OUT")]
+    /// Output file, overwritten if it exists; '-' is standard output [default: -]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]

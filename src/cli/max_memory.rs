@@ -7,8 +7,10 @@ use oomscope_snapshot::load::set_max_memory;
 /// `--max-memory`, of the window and of every command.
 #[derive(Debug, Args)]
 pub(super) struct MaxMemory {
-    /// Memory limit for reading a file, such as 8GiB; raise it for a trusted file that was refused. Without it, 128 MiB and
-    /// 100 bytes for each stored byte, at most 16 GiB
+    /// Limit the memory for reading a file, such as 8GiB
+    ///
+    /// Raise the limit for a trusted file that was refused. The default is 128 MiB plus 100 bytes for each byte of the
+    /// stored file, and at most 16 GiB.
     #[arg(id = "max-memory", long = "max-memory", value_name = "SIZE", value_parser = parse_max_memory, global = true)]
     bytes: Option<u64>,
 }

@@ -17,7 +17,9 @@ const BYTES_PER_STORED_BYTE: u64 = 1000;
 /// `--max-output`.
 #[derive(Debug, Args)]
 pub(super) struct MaxOutput {
-    /// Bytes that may be written, such as 100GiB. Else it is 1 GiB and 1,000 bytes for each byte of the file as it is stored
+    /// Limit the size of the output, such as 100GiB
+    ///
+    /// The default is 1 GiB plus 1,000 bytes for each byte of the stored file.
     #[arg(id = "max-output", long = "max-output", value_name = "SIZE", value_parser = parse_bytes)]
     bytes: Option<Bytes>,
 }

@@ -34,9 +34,12 @@ mod select;
 #[cfg(target_os = "linux")]
 mod signals;
 mod simulate;
+#[cfg(feature = "sql")]
+mod sql;
 mod stats;
 mod stderr;
 mod table_folder;
+mod terminal;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use failure::Failure;
@@ -54,26 +57,25 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("OOMSCOPE_COMMIT")
     version = VERSION,
     args_conflicts_with_subcommands = true,
     after_help = "Examples:
-  oomscope snapshot.pickle                  open the window
-  oomscope snapshot.pickle --go 'event=2528 filter=live'   the window at a place
-  oomscope snapshots/                       list a directory in the window, with verdicts
-  oomscope stats rank*.pickle               a short summary of each file
-  oomscope stats snapshot.pickle.gz --format json | jq '.[0].peak'
-  oomscope live snapshot.pickle --at oom    what was live at the last OOM, largest first
-  oomscope explain snapshot.pickle 0x7f21ac000000   what one allocation is for, and why
-  oomscope ranks snapshots/                 the ranks of a job side by side
-  oomscope report snapshot.pickle           why it ran out of memory, and what to do
-  oomscope diff yesterday.pickle today.pickle   why the peak grew: categories, modules, lines
-  oomscope render snapshot.pickle -o a.png  a picture of the timeline, for a ticket
-  oomscope export snapshot.pickle --format csv -o tables/   tables for DuckDB, Polars, pandas
-  oomscope simulate oom.pickle --sweep      would other allocator settings have saved it?
-  oomscope fixes oom.pickle                 the cheapest changes with which it fits, and what they cost
-  oomscope cut big.pickle --range iteration:3 -o small.pickle   a part of it, for a ticket
-  oomscope run train.py --lr 1e-4           record a program: python -m oomscope run
+  oomscope run train.py --lr 1e-4        # run a program and record its memory
+  oomscope snapshot.pickle               # open a recording in the window
+  oomscope snapshots/                    # list a directory in the window
+  oomscope report oom.pickle             # why memory ran out, and what to do
+  oomscope fixes oom.pickle              # the cheapest changes that make it fit
+  oomscope simulate oom.pickle --sweep   # would other allocator settings help?
+  oomscope live oom.pickle --at oom      # live allocations, largest first
+  oomscope stats rank*.pickle            # a short summary of each file
+  oomscope ranks snapshots/              # the ranks of a job side by side
+  oomscope diff old.pickle new.pickle    # why the peak grew
+  oomscope render run.pickle -o a.png    # a picture of the timeline
+  # Tables for DuckDB, Polars and pandas:
+  oomscope export run.pickle --format csv -o tables/
+  # The third iteration as a smaller snapshot, for a ticket:
+  oomscope cut big.pickle --range iteration:2 -o small.pickle
 
-Reads pickles of torch.cuda.memory._dump_snapshot, plain or compressed (gzip, zstd, xz),
-the same as JSON, and the pages that python -m torch.cuda._memory_viz writes. '-' is standard input.
-Nothing in a file is ever executed."
+oomscope reads the pickles that torch.cuda.memory._dump_snapshot writes, plain or compressed (gzip, \
+zstd, xz), the same data as JSON, and the pages that python -m torch.cuda._memory_viz writes. '-' is \
+standard input. Nothing in a file is ever executed."
 )]
 struct Args {
     #[command(subcommand)]
@@ -82,51 +84,56 @@ struct Args {
     open: open::OpenArgs,
     #[command(flatten)]
     max_memory: max_memory::MaxMemory,
+    #[command(flatten)]
+    color: terminal::Color,
 }
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Print the figures of each device: peaks, totals, OOMs, holes
+    /// Print the figures of each device: peaks, totals and OOMs
     Stats(stats::StatsArgs),
     /// Print the allocations that are live at a moment, largest first
     Live(live::LiveArgs),
-    /// Say why an allocation has its category: the rule, its evidence, and what it overruled
+    /// Explain the category of an allocation, or the verdict of a report
     Explain(explain::ExplainArgs),
-    /// Say why memory ran out, with evidence and advice: text, Markdown, HTML or JSON
+    /// Report why memory ran out, with evidence and advice
     Report(report::ReportArgs),
     /// Explain the difference between two recordings, moments or devices
     Diff(diff::DiffArgs),
-    /// Write a picture of a view, without a display
+    /// Render a view as a picture, without a display
     Render(render::RenderArgs),
-    /// Write tables, stacks or a trace for other programs: CSV, JSON lines, …
+    /// Export tables, stacks or a trace for other programs
     Export(export::ExportArgs),
-    /// Write a part of a recording as a smaller snapshot that every viewer opens
+    /// Answer a query in SQL about the tables of a recording
+    #[cfg(feature = "sql")]
+    Sql(sql::SqlArgs),
+    /// Write part of a recording as a smaller snapshot
     Cut(cut::CutArgs),
-    /// Check recordings against limits, for CI: exit code 3 when one is exceeded
+    /// Check recordings against limits, for CI
     Check(check::CheckArgs),
     /// Replay a recording under other allocator settings
     Simulate(simulate::SimulateArgs),
-    /// Say which changes to the program make it fit, cheapest first, each simulated
+    /// List changes to the program that make it fit, cheapest first
     #[command(alias = "remedies")]
     Fixes(remedies::RemediesArgs),
     /// Make a snapshot of requests that no device met
     #[command(hide = true)]
     LayOut(lay_out::LayOutArgs),
-    /// Compare the ranks of a job: peaks, the outlier and its lines, who failed first
+    /// Compare the ranks of a job: peaks, outliers, the first failure
     Ranks(ranks::RanksArgs),
-    /// Answer coding agents: the queries as tools of a Model Context Protocol server on standard input and output
+    /// Serve queries to coding agents, over the Model Context Protocol
     #[cfg(feature = "mcp")]
     Mcp(mcp::McpArgs),
-    /// Run a Python program and record it: a snapshot is written when memory runs out
+    /// Run a Python program and record its GPU memory
     Run(recorder::RecorderArgs),
-    /// Run a Python program without a GPU: what it would need of one, and the snapshot that it would write
+    /// Estimate the GPU memory of a Python program, without a GPU
     Estimate(recorder::RecorderArgs),
-    /// Say whether this machine's torch can record, and what that costs
+    /// Check whether the installed PyTorch can record, and at what cost
     Doctor(recorder::RecorderArgs),
-    /// Generate completions for a shell: bash, zsh, fish, …
+    /// Generate shell completions
     Completions(completions::CompletionsArgs),
-    /// Print the licences of this program and of the packages it is built from
+    /// Print the licences of this program and of its packages
     Licenses,
 }
 
@@ -140,6 +147,8 @@ impl Command {
             Self::Diff(args) => diff::run(args),
             Self::Render(args) => render::run(args),
             Self::Export(args) => export::run(args),
+            #[cfg(feature = "sql")]
+            Self::Sql(args) => sql::run(args),
             Self::Cut(args) => cut::run(args),
             Self::Check(args) => check::run(args),
             Self::Simulate(args) => simulate::run(args),
@@ -167,6 +176,7 @@ pub fn run() -> ExitCode {
     install_log();
     let args = Args::parse();
     args.max_memory.set();
+    args.color.set();
     #[cfg(target_os = "linux")]
     signals::watch();
     let outcome = guarded(|| {

@@ -1,25 +1,31 @@
 //! `oomscope FILE…`: the window.
 
 use super::failure::Failure;
-use super::loading::Loaded;
 use super::select::{Capacity, RulesFile};
-use super::{output, report, stats, stderr};
+use super::terminal::stdout_style;
+use super::{loading, output, report, stderr};
 use clap::Args;
 use oomscope_analysis::UserRules;
-use oomscope_report::StatsRequest;
+use oomscope_model::Recording;
 use oomscope_report::notes::Place;
+use oomscope_report::{GlanceText, listing_text};
 use oomscope_snapshot::load::FolderListing;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// Cells of a line of a list: agents read many lines.
+const LIST_WIDTH: usize = 80;
+
 /// Arguments without a subcommand.
 #[derive(Debug, Args)]
 pub(super) struct OpenArgs {
-    /// Snapshots to open in the window, or directories to list there; '-' is standard input
+    /// Snapshots to open in the window, or directories to list in it; '-' is standard input
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
-    /// The place to show in the first file: 'event=2528 select=alloc:1234'. The window copies such links (L)
+    /// Open the first file at a place, such as 'event=2528 select=alloc:1234'
+    ///
+    /// The key L in the window copies the place that it shows.
     #[arg(long, value_name = "PLACE", requires = "files", value_parser = parse_place)]
     go: Option<Place>,
     #[command(flatten)]
@@ -68,13 +74,13 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
     if files.is_empty() { vec![folder.to_owned()] } else { files }
 }
 
-/// Without a window, print what it would show first: the report of a file, the figures of a directory's snapshots.
+/// Without a window, print what it would show first: the report of a file, the list of a directory.
 fn print_instead(args: &OpenArgs, rules: &UserRules, reason: &str) -> Result<(), Failure> {
     if args.files.is_empty() {
         return Err(Failure::new(format_args!("{reason}"), "use 'oomscope report FILE' instead"));
     }
     let has_files = args.files.iter().any(|path| !path.is_dir());
-    let what = if has_files { "the report" } else { "the figures of 'oomscope stats'" };
+    let what = if has_files { "the report" } else { "the list" };
     stderr::notice(&format!("{reason}; printing {what} instead"));
     let mut has_failed = false;
     for (at, path) in args.files.iter().enumerate() {
@@ -98,8 +104,25 @@ fn print_one(args: &OpenArgs, rules: &UserRules, path: &Path) -> Result<(), Fail
     if !path.is_dir() {
         return report::print(path, rules, &args.capacity);
     }
-    let files = listed(path);
-    let mut files = Loaded::new(&files);
-    let written = stats::text(&mut output::stdout(), &mut files, StatsRequest::new(rules));
-    files.end(written)
+    let mut rows = Vec::new();
+    for file in listed(path) {
+        // Names are those within the folder.
+        let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
+        rows.push((name, glance(&file, rules)));
+    }
+    let mut out = output::stdout();
+    listing_text(&mut out, &rows, stdout_style().width.min(LIST_WIDTH))?;
+    out.flush()?;
+    let has_failed = rows.iter().any(|(_, found)| found.is_err());
+    if has_failed { Err(Failure::Silent(ExitCode::FAILURE)) } else { Ok(()) }
+}
+
+/// What is said of a file in a line, or why it cannot be read.
+fn glance(file: &Path, rules: &UserRules) -> Result<GlanceText, String> {
+    let snapshot = loading::load_quietly(file).map_err(|failure| match failure {
+        Failure::Message { message, .. } => message,
+        Failure::Silent(_) => String::new(),
+    })?;
+    let recording = Recording::main(&snapshot).ok_or("holds no memory of any device")?;
+    Ok(GlanceText::of(&recording, rules))
 }

@@ -13,18 +13,20 @@ use std::process::{Command, Stdio};
 #[command(
     disable_help_flag = true,
     after_help = "Examples:
-  oomscope run train.py --lr 1e-4          in place of: python train.py --lr 1e-4
-  oomscope run --dir snaps -m package.train   in place of: python -m package.train
-  oomscope run --help                      the options
-  oomscope estimate train.py --device 80GiB -- --lr 1e-4   what would it need? No GPU is used
-  oomscope doctor                          can this torch record, and what does it cost here?
-  torchrun -m oomscope run train.py        each rank of a job
+  oomscope run train.py --lr 1e-4     # in place of python train.py --lr 1e-4
+  oomscope run -m package.train       # in place of python -m package.train
+  oomscope run --help                 # list the options of run
+  torchrun -m oomscope run train.py   # record each rank of a job
+  oomscope doctor                     # can this PyTorch record? At what cost?
+  # How much memory would the program need? No GPU is used:
+  oomscope estimate train.py --device 80GiB -- --lr 1e-4
 
-These are `python -m oomscope run`, `estimate` and `doctor` with the Python of the active virtual environment, else the one that
-this program was installed with, else python3 on the PATH."
+'oomscope run' is 'python -m oomscope run', and likewise for 'estimate' and 'doctor'. The Python is that of \
+the active virtual environment. Without one, it is the Python that this program was installed with, or \
+python3 on the PATH."
 )]
 pub(super) struct RecorderArgs {
-    /// Options, then the program and its arguments
+    /// Options, followed by the program and its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }

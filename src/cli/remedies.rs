@@ -23,40 +23,48 @@ const PATIENCE: Duration = Duration::from_millis(500);
 #[derive(Debug, Args)]
 #[command(
     mut_arg("capacity", |arg| {
-        arg.help("What PyTorch may reserve in all: 40GiB. Derived from a recorded OOM if not given")
+        arg.help("Limit of reserved memory, such as 80GiB [default: derived from a recorded OOM]")
     }),
-    mut_arg("device", |arg| {
-        arg.help("Only this device. The one with an OOM or else with most events if not given")
-    }),
+    mut_arg("device", |arg| arg.help("Device to simulate [default: the one with an OOM, or most events]")),
     after_help = "Examples:
   oomscope fixes oom.pickle
+  oomscope fixes oom.pickle --all    # all that was tried
+  oomscope fixes oom.pickle --keep   # for 'oomscope diff', after the change
+  oomscope fixes run.pickle --only sgd,sgd+zero-grad-none
+  # On a smaller device, without a change of the results:
   oomscope fixes run.pickle --capacity 40GiB --allow work
-  oomscope fixes run.pickle --all
-  oomscope fixes oom.pickle --keep                             for 'oomscope diff oom.pickle fixed.pickle'
-  oomscope fixes run.pickle --only sgd,sgd+set:expandable_segments=True --format json
 
-Each change that applies is tried: the recorded requests are changed as it changes them, and go through a
-simulation of PyTorch's caching allocator. Where the program does not fit, degrees and combinations are searched,
-too, for at most five plans that fit, cheapest first, of which none is better than another in everything. --all and
-the JSON have all that was tried. docs/fixes.md says what each assumes, and how far predictions were off. Sizes in
-the JSON are in bytes."
+Each fix that applies is simulated: the recorded requests are changed as the fix would change them, and \
+replayed in a simulation of PyTorch's caching allocator. If the program does not fit, degrees and \
+combinations of fixes are searched, too, and at most five plans that fit are listed, cheapest first. None \
+of them is better than another in every respect.
+
+--all and the JSON list everything that was tried. Sizes in the JSON are in bytes. docs/fixes.md says what \
+each fix assumes, and how far predictions were off."
 )]
 pub(super) struct RemediesArgs {
     #[command(flatten)]
     capacity: Capacity,
-    /// Try only these; '+' tries several at once: sgd,sgd+zero-grad-none
-    #[arg(long, value_name = "ID[,ID]", value_delimiter = ',')]
+    /// Try only these fixes, separated by commas; '+' combines several: sgd,sgd+zero-grad-none
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
     only: Vec<String>,
-    /// Pay no other prices: work (computing twice), numbers (other results), host, devices; '' for none of them
-    #[arg(long, value_name = "PRICE[,PRICE]", value_delimiter = ',', value_parser = payments)]
+    /// Accept only these prices, separated by commas: work, numbers, host, devices
+    ///
+    /// work computes something twice, numbers changes results (another optimizer or data type), host moves memory to
+    /// the host, and devices needs more GPUs. '' accepts none of them.
+    #[arg(long, value_name = "PRICE", value_delimiter = ',', value_parser = payments)]
     allow: Option<Vec<Vec<Payment>>>,
-    /// List all fixes that apply, not only the best few. In recordings of more than a million events, they are tried only then
+    /// List all fixes that apply, instead of the best few
+    ///
+    /// For recordings of more than a million events, only this option simulates all of them.
     #[arg(long)]
     all: bool,
-    /// Keep what is promised in FILE.fixes.json, beside the recording, where 'oomscope diff' finds it
+    /// Save what fixes promise beside the recording, in FILE.fixes.json
+    ///
+    /// 'oomscope diff' finds the file there, and says whether the promises were kept.
     #[arg(long)]
     keep: bool,
-    /// In the JSON, how much is requested over time
+    /// Add the requested bytes over time to the JSON
     #[arg(long)]
     curve: bool,
     #[command(flatten)]

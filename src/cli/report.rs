@@ -5,8 +5,9 @@ use super::keep::keep;
 use super::message::oom_message;
 use super::output::DocumentFormat;
 use super::ranks;
-use super::select::{Capacity, Opened, Selected, Source, Target, no_moment};
+use super::select::{Capacity, Opened, Selected, Source, Target, no_moment, with_moments};
 use super::stderr;
+use super::terminal::stdout_style;
 use clap::Args;
 use oomscope_analysis::{At, Attribution, UserRules, module_table};
 use oomscope_diagnosis::ranks::Job;
@@ -18,7 +19,7 @@ use oomscope_remedies::{Predictions, Progress, predict_all_while};
 use oomscope_report as report;
 use oomscope_report::notes::{MAX_FILE_BYTES, Note, NotesFile, read_notes};
 use oomscope_report::ranks as words;
-use oomscope_report::{Document, PageParts, RemediesReport, ReportInput, TextDetail, fix_of};
+use oomscope_report::{Document, PageParts, RemediesReport, ReportInput, TextDetail, TextStyle, fix_of};
 use oomscope_simulator::Subject;
 use oomscope_snapshot::load::{Input, notes_beside, read_text};
 use oomscope_units as units;
@@ -31,19 +32,26 @@ const TOP: usize = 8;
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 #[command(
+    mut_arg("at", with_moments),
     mut_arg("capacity", |arg| {
-        arg.help("Memory of the device, if the recording does not state it: 80GiB. Tells what is held outside of PyTorch")
+        arg.long_help("Memory of the device, such as 80GiB, if the recording does not state it\n\nThe report \
+            needs it to say how much memory is held outside of PyTorch.")
     }),
     after_help = "Examples:
-  oomscope report snapshot.pickle                                 what happened, and what to do
-  oomscope report snapshot.pickle --format markdown -o issue.md   for a ticket, at most 60,000 characters
-  oomscope report snapshot.pickle --format html --redact -o report.html
-  oomscope report rank3.pickle --ranks .                          how the other ranks of the job stood, too
-  oomscope report snapshot.pickle --message job.log               the whole device, by the text of the exception
-  oomscope report snapshot.pickle --format json | jq '.findings[0] | .id, .evidence.sites[0]'
+  oomscope report oom.pickle                 # what happened, and what to do
+  oomscope report oom.pickle --verbose       # with all figures and evidence
+  oomscope report rank3.pickle --ranks .     # with the other ranks of the job
+  oomscope report oom.pickle --message log   # with the text of the exception
+  # For a ticket, at most 60,000 characters:
+  oomscope report oom.pickle --format markdown -o issue.md
+  # One page that works offline, without names of directories:
+  oomscope report oom.pickle --format html --redact -o report.html
+  # For programs:
+  oomscope report oom.pickle --format json | jq '.findings[0].id'
 
-The first finding is the verdict: capacity, fragmentation, pending-free, kept-free, other-pool, other-stream, single-request,
-outside-pytorch, leak, or none when the recording shows nothing wrong. docs/report.md describes the JSON."
+The first finding is the verdict: capacity, fragmentation, pending-free, kept-free, other-pool, \
+other-stream, single-request, outside-pytorch, leak, or none if the recording shows nothing wrong. \
+docs/report.md describes the verdicts and the JSON."
 )]
 pub(super) struct ReportArgs {
     /// Output format
@@ -51,26 +59,35 @@ pub(super) struct ReportArgs {
     format: DocumentFormat,
     #[command(flatten)]
     left_out: LeftOut,
-    /// As text: all figures, evidence, advice and limits. The other formats have them in any case
+    /// Print all figures, evidence, advice and limits
+    ///
+    /// Only text leaves them out without this option; the other formats always have them.
     #[arg(long)]
     verbose: bool,
-    /// Keep what fixes promise in FILE.fixes.json, beside the recording, where 'oomscope diff' finds it
+    /// Write only the verdict, its fix and where the memory comes from, as JSON of 3 KB
+    #[arg(long)]
+    brief: bool,
+    /// Save what fixes promise beside the recording, in FILE.fixes.json
+    ///
+    /// 'oomscope diff' finds the file there, and says whether the promises were kept.
     #[arg(long, conflicts_with = "no_remedies")]
     keep: bool,
-    /// Output file, overwritten if it exists. Without it, or as '-', standard output
-    #[arg(short, long, value_name = "OUT")]
+    /// Output file, overwritten if it exists; '-' is standard output [default: -]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
     capacity: Capacity,
-    /// The other ranks of the job: a directory of snapshots, or one of them; may be repeated. Says how they stood
-    #[arg(long, value_name = "DIR|FILE")]
+    /// Add the other ranks of the job: a directory of snapshots, or one file; can be repeated
+    #[arg(long, value_name = "PATH")]
     ranks: Vec<PathBuf>,
-    /// The text of PyTorch's exception, or a log that has it; '-' reads standard input. Accounts for the whole device
+    /// Read the text of PyTorch's exception, or a log that contains it; '-' is standard input
+    ///
+    /// With it, the report accounts for all memory of the device.
     #[arg(long, value_name = "FILE")]
     message: Option<PathBuf>,
-    /// How many lines of code, stacks and allocations each finding lists
+    /// List at most N lines of code, stacks and allocations for each finding
     #[arg(long, value_name = "N", default_value_t = TOP)]
     top: usize,
     #[command(flatten)]
@@ -83,6 +100,7 @@ impl ReportArgs {
             format: DocumentFormat::Text,
             left_out: LeftOut::default(),
             verbose: false,
+            brief: false,
             keep: false,
             output: None,
             target: Target::default(),
@@ -98,13 +116,17 @@ impl ReportArgs {
 /// Parts that a report can do without.
 #[derive(Debug, Default, Args)]
 struct LeftOut {
-    /// Do not simulate what would have helped, which takes seconds for millions of events
+    /// Do not simulate fixes
+    ///
+    /// Simulating them takes seconds for recordings of millions of events.
     #[arg(long)]
     no_remedies: bool,
     /// Leave out the notes that the window keeps beside the file
     #[arg(long)]
     no_notes: bool,
-    /// Leave out folders, and addresses of people and machines; file names, lines and functions stay
+    /// Leave out directories, and addresses of people and machines
+    ///
+    /// Names of files and functions, and numbers of lines, stay.
     #[arg(long)]
     redact: bool,
 }
@@ -217,10 +239,14 @@ fn contents(
     let others = job.zip(own).map(|(job, own)| words::among(&job, &own)).unwrap_or_default();
     let document = Document::new(&input).among_ranks(&others, args.left_out.redact);
     let detail = if args.verbose { TextDetail::Verbose } else { TextDetail::Short };
+    // A file has no width, and no colours.
+    let is_for_terminal = args.output.as_deref().is_none_or(|path| path == Path::new("-"));
+    let style = if is_for_terminal { stdout_style() } else { TextStyle::default() };
     let mut out = Vec::new();
     match args.format {
-        DocumentFormat::Text => report::report_text(&mut out, &document, detail)?,
+        DocumentFormat::Text => report::report_text(&mut out, &document, detail, style)?,
         DocumentFormat::Markdown => out.extend(report::report_markdown(&document).bytes()),
+        DocumentFormat::Json if args.brief => report::verdict_json(&mut out, &document)?,
         DocumentFormat::Json => report::report_json(&mut out, &document)?,
         DocumentFormat::Html => {
             let parts =

@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::output::{Destination, TextOrJson};
-use super::select::{Capacity, OneDevice, Opened, Source, matches, parse_bytes, parse_filter};
+use super::select::{Capacity, OneDevice, Opened, Source, matches, parse_bytes, parse_filter, with_filters};
 use clap::Args;
 use oomscope_analysis::filter::{Filter, Prepared};
 use oomscope_analysis::{EventSet, UserRules};
@@ -19,28 +19,29 @@ use oomscope_units as units;
 #[derive(Debug, Args)]
 #[command(
     mut_arg("capacity", |arg| {
-        arg.help("What PyTorch may reserve in all: 80GiB. Derived from a recorded OOM if not given")
+        arg.help("Limit of reserved memory, such as 80GiB [default: derived from a recorded OOM]")
     }),
-    mut_arg("device", |arg| {
-        arg.help("Only this device. The one with an OOM or else with most events if not given")
-    }),
+    mut_arg("device", |arg| arg.help("Device to simulate [default: the one with an OOM, or most events]")),
+    mut_arg("without", with_filters),
     after_help = "Examples:
-  oomscope simulate oom.pickle --sweep
-  oomscope simulate oom.pickle --set expandable_segments=True --set roundup_power2_divisions=8
-  oomscope simulate oom.pickle --capacity 40GiB --format json | jq '.results[].peak_reserved'
+  oomscope simulate oom.pickle --sweep   # try the useful settings
+  oomscope simulate oom.pickle --set expandable_segments=True
+  oomscope simulate oom.pickle --set max_split_size_mb=128 --capacity 40GiB
   oomscope simulate run.pickle --batch 0.5 --smallest-capacity
-  oomscope simulate run.pickle --without 'stack:evaluate'
+  oomscope simulate run.pickle --without stack:evaluate
+  # For programs:
+  oomscope simulate oom.pickle --format json | jq '.results[].peak_reserved'
 
-The recorded requests go through a simulation of PyTorch's caching allocator. The first line says how
-well it reproduces the recording under its own settings. Sizes in the JSON are in bytes."
+The recorded requests are replayed in a simulation of PyTorch's caching allocator. The first line says how \
+well the simulation reproduces the recording under its own settings. Sizes in the JSON are in bytes."
 )]
 pub(super) struct SimulateArgs {
-    /// Change a setting of the allocator, by its name in `PYTORCH_ALLOC_CONF`; can be repeated
+    /// Change an allocator setting, named as in `PYTORCH_ALLOC_CONF`; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     #[command(flatten)]
     capacity: Capacity,
-    /// Total memory of the device, for settings that are fractions of it. The capacity if not given
+    /// Total memory of the device, for settings that are fractions of it [default: --capacity]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     device_memory: Option<Bytes>,
     /// Try the useful settings and recommend the smallest change with which everything fits
@@ -49,10 +50,10 @@ pub(super) struct SimulateArgs {
     /// Find the smallest capacity with which everything fits
     #[arg(long)]
     smallest_capacity: bool,
-    /// Scale the requests that depend on the batch, as a batch of another size does
+    /// Scale the requests that depend on the size of the batch; 0.5 is half the batch
     #[arg(long, value_name = "FACTOR", value_parser = parse_factor)]
     batch: Option<f64>,
-    /// Leave out the allocations that match, as the window's filter finds them: 'stack:evaluate'
+    /// Leave out the allocations that match, such as 'stack:evaluate'
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     without: Option<Filter>,
     #[command(flatten)]
@@ -104,6 +105,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         capacity_bytes: device.limit_bytes(),
         is_capacity_given: args.capacity.bytes.is_some(),
         change,
+        is_sweep: args.sweep,
         outcomes: &outcomes,
         recommended: recommended(subject.recorded_settings(), &outcomes).filter(|_| args.sweep),
         smallest: smallest.as_ref().map(|(outcome, _)| outcome),

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::loading::Loaded;
 use super::output::{self, TextOrJson};
-use super::select::{Files, NamedMoment, RulesFile, parse_at, parse_filter};
+use super::select::{Files, NamedMoment, RulesFile, parse_at, parse_filter, with_filters, with_moments};
 use super::stderr;
 use clap::Args;
 use oomscope_analysis::filter::Filter;
@@ -16,34 +16,46 @@ use std::io::Write;
 /// Arguments of `stats`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("rules", |arg| arg.value_name("FILE")),
+    mut_arg("at", with_moments),
+    mut_arg("filter", with_filters),
     after_help = "Examples:
-  oomscope stats snapshot.pickle
-  oomscope stats rank*.pickle --format json > stats.json
-  ssh node cat oom.pickle | oomscope stats -
-  oomscope stats snapshot.pickle --modules --at oom          memory by module
-  oomscope stats snapshot.pickle --iterations --filter 'phase:backward size>100MB'
+  oomscope stats oom.pickle                      # a short summary
+  oomscope stats rank*.pickle --format json      # the same for programs
+  ssh node cat oom.pickle | oomscope stats -     # a file on another machine
+  oomscope stats oom.pickle --modules --at oom   # memory by module
+  oomscope stats oom.pickle --summary --at oom   # as memory_summary() prints it
+  # The large allocations of the backward pass, and a table of iterations:
+  oomscope stats oom.pickle --iterations --filter 'phase:backward size>100MB'
 
-The JSON is an array with one record per device and file; sizes are in bytes, and an event index
-of -1 is the state before the first event. A file that cannot be read is named on standard error and
-left out; the exit code is then 1."
+The JSON is an array with a record for each device of each file. Sizes are in bytes, and event -1 is the \
+state before the first event. A file that cannot be read is reported on standard error and left out, and \
+the exit code is then 1."
 )]
 pub(super) struct StatsArgs {
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
     rules: RulesFile,
-    /// Add a table of modules with their parameters, gradients, optimizer state and activations: at the peak, or --at
+    /// Add a table of modules: parameters, gradients, optimizer state and activations
+    ///
+    /// The table shows the peak, or the moment of --at. JSON always has it.
     #[arg(long)]
     modules: bool,
     /// Add a table of iterations: phases, peak, and what each left behind
+    ///
+    /// JSON always has it.
     #[arg(long)]
     iterations: bool,
-    /// Describe this moment, too: oom (the last one), end, after an event's number, or the peak of a range, such as
-    /// peak-of:iteration:3, peak-of:phase:eval, peak-of:100..200, peak-of:NAME of an annotation
-    #[arg(long, value_name = "peak|oom|end|EVENT|peak-of:RANGE", value_parser = parse_at)]
+    /// Print the table of `torch.cuda.memory_summary()` instead
+    ///
+    /// It is what the function would have returned at the end of the recording, or at the moment of --at. JSON has the
+    /// figures in addition to all others.
+    #[arg(long)]
+    summary: bool,
+    /// Also describe this moment
+    #[arg(long, value_name = "MOMENT", value_parser = parse_at)]
     at: Option<NamedMoment>,
-    /// Add up what matches: 'size>100MB attention iteration:3 -kept', as in the window
+    /// Add up the allocations that match, such as 'size>100MB attention iteration:3 -kept'
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     filter: Option<Filter>,
     /// Output format
@@ -92,6 +104,7 @@ fn with_request(
         filter: args.filter.as_ref(),
         has_modules: args.modules,
         has_iterations: args.iterations,
+        has_summary: args.summary,
         ..StatsRequest::new(rules)
     })
 }

@@ -3,7 +3,7 @@
 use crate::reports::document;
 use crate::support::{pickles_in, root, sample};
 use oomscope_model::{Accelerator, CONF_VARIABLES, Recording, Snapshot};
-use oomscope_report::{TextDetail, report_text};
+use oomscope_report::{TextDetail, TextStyle, report_text};
 use oomscope_simulator::Settings;
 use oomscope_snapshot::load::{Input, Progress, load};
 use std::path::Path;
@@ -28,7 +28,8 @@ fn renamed(mut snapshot: Snapshot, variable: &str) -> Snapshot {
 fn report(snapshot: &Arc<Snapshot>) -> String {
     let mut text = Vec::new();
     let document = document(&Recording::all(snapshot).next().expect("a device"), 3, false);
-    report_text(&mut text, &document, TextDetail::Verbose).expect("memory can be written to");
+    report_text(&mut text, &document, TextDetail::Verbose, TextStyle::default())
+        .expect("memory can be written to");
     String::from_utf8(text).expect("text")
 }
 

@@ -185,3 +185,48 @@ fn a_baseline_that_does_not_tell_is_refused() {
     assert_eq!(check("streams.pickle", &["--no-oom", "--tolerance", "much"]).0, Some(2));
     assert_eq!(check("streams.pickle", &["--tolerance", "1%"]).0, Some(2));
 }
+
+/// The output of a check of a file against another one, in a format.
+fn formatted(format: &str) -> String {
+    let baseline = sample("before_edit.pickle.gz").display().to_string();
+    let (code, text) = check("after_edit.pickle.gz", &["--baseline", &baseline, "--format", format]);
+    assert_eq!(code, Some(3), "{text}");
+    text
+}
+
+#[test]
+fn a_workflow_is_told_the_lines_that_grew() {
+    let text = formatted("github");
+    let wanted = "::error file=/workspace/train/train.py,line=26,title=Memory grew::FILE, device 0: train.py:26 forward 768 MiB is 640 \
+                  MiB above the baseline's 128 MiB";
+    assert!(text.lines().any(|line| line == wanted), "{text}");
+    assert_eq!(text.lines().count(), 8, "{text}");
+}
+
+#[test]
+fn the_names_of_tests_are_the_same_for_every_run() {
+    let names = |text: &str| -> Vec<String> {
+        let names = text.lines().filter(|line| line.contains("<testcase"));
+        names.filter_map(|line| Some(line.split_once(" name=\"")?.1.split_once('"')?.0.to_owned())).collect()
+    };
+    let found = names(&formatted("junit"));
+    assert_eq!(found[..3], ["baseline: peak", "baseline: reserved", "baseline: activations"]);
+    let same = sample("before_edit.pickle.gz").display().to_string();
+    let (code, good) = check("before_edit.pickle.gz", &["--baseline", &same, "--format", "junit"]);
+    assert_eq!((code, names(&good)), (Some(0), found[..2].to_vec()), "{good}");
+    assert!(good.contains(r#"tests="2" failures="0" errors="0""#), "{good}");
+}
+
+#[test]
+fn what_cannot_be_read_is_in_every_format() {
+    for (format, wanted) in [
+        ("github", "::error title=Not checked::cannot read none.pickle"),
+        ("junit", r#"<error message="cannot read none.pickle"#),
+        ("json", r#""message": "cannot read none.pickle"#),
+    ] {
+        let output = run(["check", "none.pickle", "--no-oom", "--format", format]);
+        assert_eq!(output.status.code(), Some(1));
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains(wanted), "{text}");
+    }
+}

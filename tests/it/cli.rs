@@ -194,7 +194,8 @@ fn live_rows_have_exactly_the_documented_keys_and_are_sorted() {
                 "size",
                 "stack",
                 "stream",
-                "trust"
+                "trust",
+                "version"
             ]
         );
         assert!(row["addr"].as_str().expect("text").starts_with("0x"));
@@ -460,6 +461,41 @@ fn a_misspelt_command_is_no_file() {
 }
 
 #[test]
+fn an_option_before_the_command_says_where_it_belongs() {
+    let sample = path("frag_oom.pickle");
+    let output = run(["--max-memory", "8GiB", "stats", &sample]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("options come after the command: oomscope stats …"), "{errors}");
+    assert_eq!(run(["stats", "--max-memory", "8GiB", &sample]).status.code(), Some(0));
+}
+
+#[test]
+fn colors_are_for_terminals_unless_they_are_wanted() {
+    let sample = path("frag_oom.pickle");
+    let has_color = |output: &std::process::Output| output.stdout.contains(&0x1b);
+    assert!(!has_color(&run(["report", &sample])));
+    assert!(!has_color(&run(["report", &sample, "--color", "never"])));
+    let colored = run(["report", &sample, "--color", "always"]);
+    assert!(has_color(&colored));
+    // Without them it is the same text.
+    let plain = stdout(["report", &sample]);
+    let text = String::from_utf8_lossy(&colored.stdout).into_owned();
+    let stripped: String = text
+        .split('\u{1b}')
+        .enumerate()
+        .map(|(at, part)| if at == 0 { part } else { part.split_once('m').map_or("", |(_, rest)| rest) })
+        .collect();
+    assert_eq!(stripped, plain);
+    // A file has none.
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("report.txt");
+    let output = run(["report", &sample, "--color", "always", "-o", &file.display().to_string()]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(std::fs::read_to_string(&file).expect("it is written"), plain);
+}
+
+#[test]
 fn a_value_that_is_not_on_the_list_is_an_error_that_names_the_list() {
     let file = path("frag_oom.pickle");
     for (option, value, list, meant) in [
@@ -519,8 +555,17 @@ fn without_a_display_a_directory_stands_for_its_snapshots() {
     std::fs::write(folder.path().join("notes.txt"), "no snapshot").expect("a temporary file");
     let output = run([folder.path()]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    let names = names.map(|name| name.display().to_string());
-    assert_eq!(String::from_utf8_lossy(&output.stdout), stdout(["stats", &names[0], &names[1]]));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert!(lines[0].starts_with("FILE") && lines[0].contains("VERDICT"), "{text}");
+    for (line, name) in lines[1..].iter().zip(["a.pickle.gz", "b.pickle.gz"]) {
+        let verdict = stdout(["report", &folder.path().join(name).display().to_string(), "--no-remedies"]);
+        let title = verdict.lines().nth(1).expect("the verdict has a title");
+        let begin: String = title.chars().take(20).collect();
+        assert!(line.starts_with(name) && line.contains(&begin), "{line}\n{title}");
+        assert!(line.chars().count() <= 80, "{line}");
+    }
     let output = run([Path::new("stats"), folder.path()]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "a command wants files");

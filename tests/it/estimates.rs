@@ -6,7 +6,8 @@ use oomscope_diagnosis::{DiagnosisRequest, Finding, diagnose};
 use oomscope_model::Recording;
 use oomscope_remedies::{Predictions, ids, predict_all};
 use oomscope_report::{
-    Document, PageParts, ReportInput, TextDetail, report_html, report_json, report_markdown, report_text,
+    Document, PageParts, ReportInput, TextDetail, TextStyle, report_html, report_json, report_markdown,
+    report_text,
 };
 use oomscope_snapshot::load::{Input, Progress, load};
 use std::path::Path;
@@ -43,7 +44,7 @@ fn outputs(path: &Path, simulates: bool) -> Vec<Said> {
         });
         let text = |detail| {
             let mut out = Vec::new();
-            report_text(&mut out, &document, detail).expect("writing to memory");
+            report_text(&mut out, &document, detail, TextStyle::default()).expect("writing to memory");
             String::from_utf8(out).expect("text").split_whitespace().collect::<Vec<_>>().join(" ")
         };
         let mut json = Vec::new();

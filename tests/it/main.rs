@@ -5,8 +5,10 @@
 
 mod absurd;
 mod accelerators;
+mod agents;
 mod answers;
 mod attribution;
+mod automation;
 mod bombs;
 mod bounded_work;
 mod changes;
@@ -29,6 +31,7 @@ mod fits;
 mod formats;
 mod free_memory;
 mod gate;
+mod help;
 mod host_memory;
 mod injection;
 mod json_snapshots;
@@ -37,6 +40,7 @@ mod layering;
 mod loading;
 mod marks;
 mod memory;
+mod memory_summary;
 mod named;
 mod names;
 mod notes;

@@ -25,7 +25,7 @@ fn pairs() -> PathBuf {
 #[test]
 fn every_remedy_has_all_its_keys_and_the_best_comes_first() {
     let found = json(remedies(&sample("gpt_oom_forward.pickle"), &["--format", "json"]));
-    assert_eq!((&found["schema"], &found["version"]), (&Value::from("oomscope-remedies"), &Value::from(1)));
+    assert_eq!((&found["schema"], &found["version"]), (&Value::from("oomscope-fixes"), &Value::from(2)));
     assert_eq!(found["baseline"]["fits"], false);
     let keys = [
         "id",

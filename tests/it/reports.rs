@@ -9,7 +9,7 @@ use oomscope_model::{
 };
 use oomscope_report::notes::{Note, Place};
 use oomscope_report::{
-    Document, MAX_MARKDOWN_CHARS, PageParts, ReportInput, TextDetail, report_html, report_json,
+    Document, MAX_MARKDOWN_CHARS, PageParts, ReportInput, TextDetail, TextStyle, report_html, report_json,
     report_markdown, report_text,
 };
 use serde_json::Value;
@@ -252,7 +252,8 @@ fn many_failures_and_deep_calls_cost_little_time() {
     let recording = failing_again_and_again(20_000, 100_000);
     let document = document(&recording, 20, false);
     let mut text = Vec::new();
-    report_text(&mut text, &document, TextDetail::Verbose).expect("memory can be written to");
+    report_text(&mut text, &document, TextDetail::Verbose, TextStyle::default())
+        .expect("memory can be written to");
     let took = start.elapsed();
     // Without optimisation.
     assert!(took < Duration::from_secs(20), "{took:?}");
@@ -284,7 +285,8 @@ fn nothing_from_a_file_has_a_meaning_for_the_medium() {
     let recording = hostile(8, 6);
     let document = document(&recording, 20, false);
     let mut text = Vec::new();
-    report_text(&mut text, &document, TextDetail::Verbose).expect("memory can be written to");
+    report_text(&mut text, &document, TextDetail::Verbose, TextStyle::default())
+        .expect("memory can be written to");
     let text = String::from_utf8(text).expect("text");
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
 
@@ -370,7 +372,8 @@ fn a_redacted_report_names_no_folder_and_no_user() {
     let recording = hostile(8, 6);
     let document = document(&recording, 20, true);
     let mut out = Vec::new();
-    report_text(&mut out, &document, TextDetail::Verbose).expect("memory can be written to");
+    report_text(&mut out, &document, TextDetail::Verbose, TextStyle::default())
+        .expect("memory can be written to");
     report_json(&mut out, &document).expect("memory can be written to");
     let page = report_html(&document, &PageParts::default());
     let out = String::from_utf8(out).expect("text") + &report_markdown(&document) + &page;

@@ -130,6 +130,9 @@ fn figures_and_live_memory_of_all_samples_are_as_their_schemas_say() {
 fn reports_of_all_samples_are_as_their_schema_says() {
     for file in samples() {
         hold("report", &[&text(&file), "--no-remedies"]);
+        let brief = json(["report", &text(&file), "--no-remedies", "--brief", "--format", "json"]);
+        assert_eq!(Checker::problems("verdict", &brief), [""; 0], "{}", file.display());
+        assert!(brief.to_string().len() <= 4096, "{}: {} bytes", file.display(), brief.to_string().len());
     }
     hold("report", &[&text(&sample("frag_oom.pickle")), "--ranks", &text(&sample("ranks"))]);
 }
@@ -162,6 +165,29 @@ fn comparisons_are_as_their_schemas_say() {
     let output = run(["ranks", "--format", "json", &readme, &empty]);
     let found = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(Checker::problems("ranks", &found), [""; 0]);
+}
+
+#[test]
+fn the_outcome_of_checks_is_as_its_schema_says() {
+    let [bad, good] = ["wider_blocks.pickle.gz", "before_edit.pickle.gz"].map(|name| text(&sample(name)));
+    let output = run([
+        "check",
+        &bad,
+        "none.pickle",
+        "--baseline",
+        &good,
+        "--max-peak",
+        "1GiB",
+        "--no-oom",
+        "--format",
+        "json",
+    ]);
+    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(Checker::problems("check", &found), [""; 0]);
+    assert_eq!(found["holds"], false);
+    for key in ["checks", "grown", "errors"] {
+        assert_ne!(found[key].as_array().map(Vec::len), Some(0), "{key}: {found}");
+    }
 }
 
 #[test]

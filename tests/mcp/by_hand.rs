@@ -101,6 +101,21 @@ fn malformed_requests_do_no_harm() {
 }
 
 #[test]
+fn what_is_no_json_is_answered() {
+    let mut raw = Raw::greeted();
+    raw.send("{\"jsonrpc\": \"2.0\", ");
+    let found = raw.receive();
+    assert_eq!((&found["id"], &found["error"]["code"]), (&Value::Null, &json!(-32700)), "{found}");
+    assert!(found["error"]["message"].as_str().is_some_and(|text| text.starts_with("no JSON: ")), "{found}");
+    raw.send(&"x".repeat(3 << 20));
+    let found = raw.receive();
+    assert_eq!(found["error"]["code"], -32600, "{found}");
+    raw.call(1, "list", &json!({}));
+    assert_eq!(raw.answer(1)["result"]["isError"], false);
+    raw.close();
+}
+
+#[test]
 fn a_cancelled_request_has_no_answer_and_the_next_one_has() {
     let mut raw = Raw::greeted();
     raw.call(1, "fixes", &json!({"file": "gpt_oom_forward.pickle"}));

@@ -29,7 +29,9 @@ pub(crate) fn oomscope() -> Command {
 
 /// What a command writes as JSON.
 pub(crate) fn command_json(args: &[&str]) -> Value {
-    let output = oomscope().args(args).stdin(Stdio::null()).output().expect("the program starts");
+    let mut command = oomscope();
+    let output = command.args(args).current_dir(samples()).stdin(Stdio::null()).output();
+    let output = output.expect("the program starts");
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 

@@ -43,8 +43,8 @@ fn tools_and_arguments_are_documented() {
 
 #[test]
 fn answers_are_the_documents_of_the_commands() {
-    let oom = samples().join("gpt_oom_forward.pickle").display().to_string();
-    let after = samples().join("gpt_oom_expandable.pickle").display().to_string();
+    // Files are named as from the server's folder, in which the commands run.
+    let [oom, after] = ["gpt_oom_forward.pickle", "gpt_oom_expandable.pickle"].map(str::to_owned);
     let ranks = samples().join("ranks").display().to_string();
     let address = command_json(&["live", &oom, "--at", "oom", "--top", "1", "--format", "json"]);
     let address = address[0]["addr"].as_str().expect("an address").to_owned();
@@ -54,7 +54,12 @@ fn answers_are_the_documents_of_the_commands() {
             json!({"file": oom, "at": "oom", "filter": "phase:forward"}),
             vec!["stats", &oom, "--at", "oom", "--filter", "phase:forward"],
         ),
-        ("verdict", json!({"file": oom, "top": 2}), vec!["report", &oom, "--no-notes", "--top", "2"]),
+        ("verdict", json!({"file": oom}), vec!["report", &oom, "--no-notes", "--top", "3", "--brief"]),
+        (
+            "verdict",
+            json!({"file": oom, "top": 2, "detail": true}),
+            vec!["report", &oom, "--no-notes", "--top", "2"],
+        ),
         (
             "live",
             json!({"file": oom, "at": "oom", "top": 5, "filter": "-kept"}),
@@ -141,6 +146,29 @@ fn a_series_has_the_exact_peak_in_any_number_of_columns() {
             first["filtered"].as_i64() <= first["active"].as_i64() && first["filtered"].is_i64(),
             "{first}"
         );
+        server.close().await;
+    });
+}
+
+#[test]
+fn a_verdict_is_short_and_structured() {
+    run(async {
+        let server = Server::over(&samples()).await;
+        for file in ["frag_oom.pickle", "gpt_oom_forward.pickle", "leak_eval_losses.pickle", "streams.pickle"]
+        {
+            let result = server.call("verdict", json!({"file": file})).await;
+            let text = result.content[0].as_text().expect("a text").text.clone();
+            assert!(text.len() <= 4096, "{file}: {} bytes", text.len());
+            let structured = result.structured_content.expect("structured content");
+            assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), structured);
+            assert_eq!(
+                (&structured["schema"], &structured["file"]),
+                (&json!("oomscope-verdict"), &json!(file))
+            );
+        }
+        // What is an array has no structured content, which is an object.
+        let live = server.call("live", json!({"file": "streams.pickle", "top": 1})).await;
+        assert_eq!(live.structured_content, None);
         server.close().await;
     });
 }

@@ -32,6 +32,7 @@ mod help;
 mod holes;
 mod keys;
 mod legend;
+mod memory_summary;
 mod menus;
 mod notebook;
 mod notes;

@@ -28,12 +28,16 @@ pub struct Explanation<'a> {
     pub claims: Vec<Claim>,
 }
 
-/// Raised when a key of the JSON changes its meaning or goes away.
-const SCHEMA: u32 = 1;
+/// The name of the format.
+const SCHEMA: &str = "oomscope-explain";
+
+/// Its number. It changes when a key changes its meaning or goes.
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Record<'a> {
-    schema: u32,
+    schema: &'static str,
+    version: u32,
     device: i64,
     addr: String,
     alloc_event: Option<u32>,
@@ -99,6 +103,7 @@ impl Explanation<'_> {
         };
         Record {
             schema: SCHEMA,
+            version: VERSION,
             device: self.recording.device.0,
             addr: units::address(self.allocation.addr),
             alloc_event: self.allocation.alloc_event().map(|event| event.0),

@@ -4,12 +4,16 @@ use super::json;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// The number of the format. It changes when a key changes its meaning or goes.
-const SCHEMA: u32 = 1;
+/// The name of the format.
+const SCHEMA: &str = "oomscope-folders";
+
+/// Its number. It changes when a key changes its meaning or goes.
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Record<'a> {
-    schema: u32,
+    schema: &'static str,
+    version: u32,
     folders: &'a [ListedFolder],
 }
 
@@ -44,5 +48,5 @@ pub struct ListedFile {
 /// # Errors
 /// When writing fails.
 pub fn folders_json(out: &mut dyn Write, folders: &[ListedFolder]) -> io::Result<()> {
-    json::write(out, &Record { schema: SCHEMA, folders })
+    json::write(out, &Record { schema: SCHEMA, version: VERSION, folders })
 }

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use thiserror::Error;
 
 /// What the JSON of fixes says it is.
-pub(super) const SCHEMA: &str = "oomscope-remedies";
+pub(super) const SCHEMA: &str = "oomscope-fixes";
 
 /// The version of that JSON; it changes when a key changes its meaning.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// The largest file that is read, in bytes: hundreds of fixes.
 pub const MAX_PROMISES_BYTES: usize = 4 << 20;
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     fn kept(changes: &[(&str, &str)]) -> Result<KeptPromises, KeptError> {
-        let mut text = r#"{"schema":"oomscope-remedies","version":1,"oomscope":"0.1.0","device":0,
+        let mut text = r#"{"schema":"oomscope-fixes","version":2,"oomscope":"0.1.0","device":0,
             "recorded_events":7,"recorded_peak":9,"recorded_oom":5,"file":"a","remedies":[
             {"id":"sgd","title":"train","peak_requested":4,"peak_reserved":5,"fits":true,"basis":"simulated",
              "attribution":"seen","error":0.01}]}"#
@@ -182,9 +182,9 @@ mod tests {
         assert_eq!(of("\"sgd\"", "\"rm -rf\""), Ok(Vec::new()));
         assert!(of("\"simulated\"", "\"sworn\"").is_ok_and(|all| all[0].basis == Trust::Bound));
         assert!(of("0.01", "-1e300").is_ok_and(|all| all[0].error.is_none()));
-        assert_eq!(of("\"version\":1", "\"version\":2"), Err(KeptError::Later));
+        assert_eq!(of("\"version\":2", "\"version\":3"), Err(KeptError::Later));
         for (from, to) in [
-            ("oomscope-remedies", "other"),
+            ("oomscope-fixes", "other"),
             ("\"peak_requested\":4", "\"peak_requested\":-4"),
             ("{\"schema", "[{\"schema"),
         ] {

@@ -7,8 +7,11 @@ use oomscope_simulator::{Counters, Outcome};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Raised when a key changes its meaning or goes away.
-const SCHEMA: u32 = 1;
+/// The name of the format.
+const SCHEMA: &str = "oomscope-lay-out";
+
+/// Its number. It changes when a key changes its meaning or goes.
+const VERSION: u32 = 2;
 
 /// The requests of a device, laid out.
 #[derive(Debug)]
@@ -38,7 +41,8 @@ pub struct LaidOn<'a> {
 
 #[derive(Serialize)]
 struct Record<'a> {
-    schema: u32,
+    schema: &'static str,
+    version: u32,
     devices: Vec<DeviceRecord<'a>>,
 }
 
@@ -83,7 +87,7 @@ pub fn laid_out_json(
     estimate: &Estimate<'_>,
 ) -> io::Result<()> {
     let devices = devices.iter().map(|laid| device(laid, estimate)).collect();
-    json::write(out, &Record { schema: SCHEMA, devices })
+    json::write(out, &Record { schema: SCHEMA, version: VERSION, devices })
 }
 
 fn device<'a>(laid: &'a LaidDevice<'_>, estimate: &Estimate<'_>) -> DeviceRecord<'a> {

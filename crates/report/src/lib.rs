@@ -27,6 +27,7 @@ pub mod notes;
 mod baseline;
 mod because_text;
 mod category_text;
+mod columns;
 mod comparison;
 mod csv_text;
 mod damage;
@@ -41,6 +42,7 @@ mod iterations;
 mod json;
 mod kept;
 mod lay_out;
+mod listing;
 mod live;
 mod modules;
 mod named_tensor;
@@ -60,8 +62,10 @@ mod stand_ins;
 mod stated_error;
 mod stats;
 mod stats_request;
+mod summary;
 mod table;
 mod tables;
+mod text_style;
 mod trust;
 mod verdict_questions;
 mod weights;
@@ -69,9 +73,10 @@ mod weights;
 pub use baseline::read_baseline;
 pub use because_text::{allocation_name, because_text};
 pub use category_text::{CATEGORY_LEGEND, category_amount, category_text};
+pub use columns::{CsvRows, columns_text};
 pub use comparison::{
-    CompareBy, ComparisonReport, DIFF_SCHEMA, NamedRow, Promises, comparison_html, comparison_json,
-    comparison_markdown, comparison_sentence, comparison_svg, comparison_text, operators_remark,
+    CompareBy, ComparisonReport, NamedRow, Promises, comparison_html, comparison_json, comparison_markdown,
+    comparison_sentence, comparison_svg, comparison_text, operators_remark,
     side_text as comparison_side_text,
 };
 pub use csv_text::{io_error as csv_error, spreadsheet_safe};
@@ -79,18 +84,22 @@ pub use diagnosis::{
     Answer, Document, Drawing, FigureColumn, FigureInstant, FigureMark, Fix, MAX_MARKDOWN_CHARS, MarkKind,
     MemoryFigure, PageParts, PageTimeline, Picture, Plot, Readings, RemedyText, ReportInput, TextDetail,
     Theme, answer, fix, fix_of, kind_text, quoted, report_html, report_json, report_markdown, report_text,
-    simulated_heading, simulated_text,
+    simulated_heading, simulated_text, verdict_json,
 };
 pub use explain::{Explanation, explain_json, explain_text};
 pub use fits::{fit_words, outcome_in_short, outcome_text};
 pub use flame_svg::{FlameSvg, flame_svg};
 pub use folders::{ListedFile, ListedFolder, folders_json};
-pub use gate::{GateLine, gate_markdown, gate_text};
+pub use gate::{
+    GateFailure, GateLine, GateReport, GrownRow, SourceLine, gate_github, gate_json, gate_junit,
+    gate_markdown, gate_name, gate_source, gate_text,
+};
 pub use headline::{caption_lines, headline, moment_name, moment_text, when_text};
 pub use iterations::{ITERATION_COLUMNS, iteration_cells, iteration_name, iteration_phases, iterations_csv};
 pub use json::write_text as write_json_text;
 pub use kept::{KeptError, KeptPromises, MAX_PROMISES_BYTES, Promise, RecordingMark, kept_promises};
 pub use lay_out::{LaidDevice, LaidOn, laid_out_json};
+pub use listing::{GlanceText, ListedGlance, listing_text};
 pub use live::{LiveRow, LiveSet, live_csv, live_json, live_rows, live_text};
 pub use modules::{
     main_module_rows, module_calls_text, module_cells, module_columns, module_indent, module_label,
@@ -114,7 +123,9 @@ pub use stand_ins::stand_ins;
 pub use stated_error::to_spare;
 pub use stats::{stats_json, stats_text};
 pub use stats_request::{FindMoment, StatsRequest};
+pub use summary::{MemorySummary, summary_text};
 pub use tables::{allocations_csv, events_csv};
+pub use text_style::{MAX_WIDTH, TextStyle};
 pub use trust::{device_lines, start_text, trust_lines, trust_sentences};
 pub use verdict_questions::verdict_questions_text;
 pub use weights::{measure_name, measure_text, weight_text};

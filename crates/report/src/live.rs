@@ -49,14 +49,18 @@ pub fn live_rows(sets: &[LiveSet], top: usize) -> Vec<LiveRow> {
     rows
 }
 
-/// Raised when a key of the JSON changes its meaning or goes away.
-const SCHEMA: u32 = 1;
+/// The name of the format.
+const SCHEMA: &str = "oomscope-live";
+
+/// Its number. It changes when a key changes its meaning or goes.
+const VERSION: u32 = 2;
 
 /// The content of a row. It is made when it is written: the stacks of all rows together can be much larger than
 /// the file, which holds each stack once.
 #[derive(Serialize)]
 struct Record<'a> {
-    schema: u32,
+    schema: &'static str,
+    version: u32,
     device: i64,
     addr: String,
     size: Bytes,
@@ -119,6 +123,7 @@ fn record<'a>(sets: &'a [LiveSet], row: &LiveRow, max_frames: usize) -> Record<'
     let verdict = categories.verdict(allocation.id);
     Record {
         schema: SCHEMA,
+        version: VERSION,
         device: recording.device.0,
         addr: units::address(allocation.addr),
         size: allocation.size,

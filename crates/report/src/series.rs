@@ -9,12 +9,16 @@ use oomscope_model::{Bytes, Moment, Recording, Snapshot, Timeline};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// The number of the format. It changes when a key changes its meaning or goes.
-const SCHEMA: u32 = 1;
+/// The name of the format.
+const SCHEMA: &str = "oomscope-series";
+
+/// Its number. It changes when a key changes its meaning or goes.
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Record<'a> {
-    schema: u32,
+    schema: &'static str,
+    version: u32,
     file: &'a str,
     devices: &'a [DeviceSeries],
     damage: Option<DamageRecord>,
@@ -82,5 +86,5 @@ pub fn series_json(
     devices: &[DeviceSeries],
 ) -> io::Result<()> {
     let (damage, predicted) = (DamageRecord::of(snapshot), PredictedRecord::of(snapshot));
-    json::write(out, &Record { schema: SCHEMA, file, devices, damage, predicted })
+    json::write(out, &Record { schema: SCHEMA, version: VERSION, file, devices, damage, predicted })
 }

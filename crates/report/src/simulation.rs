@@ -33,6 +33,8 @@ pub struct Simulation<'a> {
     pub is_capacity_given: bool,
     /// The change to the recorded requests, in words; empty if there is none.
     pub change: String,
+    /// Whether the useful settings were tried.
+    pub is_sweep: bool,
     /// The outcome of each setting.
     pub outcomes: &'a [Outcome],
     /// The smallest change of settings with which every request is met, if one was searched for.
@@ -43,12 +45,16 @@ pub struct Simulation<'a> {
     pub smallest_bytes: Option<u64>,
 }
 
-/// Raised when a key of the JSON changes its meaning or goes away.
-const SCHEMA: u32 = 1;
+/// The name of the format.
+const SCHEMA: &str = "oomscope-simulate";
+
+/// Its number. It changes when a key changes its meaning or goes.
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Record<'a> {
-    schema: u32,
+    schema: &'static str,
+    version: u32,
     file: &'a str,
     device: i64,
     recorded_settings: String,
@@ -142,6 +148,7 @@ pub fn simulation_json(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::
     let (projection, not_projected) = projection_record(simulation.projected);
     let record = Record {
         schema: SCHEMA,
+        version: VERSION,
         file,
         device: recording.device.0,
         recorded_settings: recorded.conf(),
@@ -268,6 +275,9 @@ fn conclusions(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<(
         let fits = fit_words(outcome.until).fits;
         writeln!(out, "\nThe smallest change with which the program {fits} (simulated):")?;
         writeln!(out, "  export {}", export_line(&outcome.settings))?;
+    }
+    if simulation.is_sweep && simulation.outcomes.iter().all(|outcome| !outcome.fits()) {
+        writeln!(out, "\nNone of these settings makes it fit; 'oomscope fixes' says what would.")?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use super::settings::recorder_line;
 use super::stats_request::{
     AtRecord, FilterRecord, StatsRequest, at_record, by_key, filter_record, inferred_by_key, request_text,
 };
+use super::summary::{MemorySummary, SummaryRecord, summary_text};
 use super::trust::{TrustRecord, trust_sentences};
 use super::{CATEGORY_LEGEND, category_text, json, non_default_settings};
 use oomscope_analysis::comparison::{Side, peak_summary};
@@ -17,20 +18,24 @@ use oomscope_analysis::{
     Attribution, DeviceStats, Facts, PoolStats, device_stats, iteration_table, live_at, module_table,
     pool_stats, site_label, sites,
 };
-use oomscope_model::{Anchor, Bytes, Moment, Recording, Snapshot, Timeline};
+use oomscope_model::{Anchor, Bytes, DeviceId, Moment, Recording, Snapshot, Timeline};
 use oomscope_units as units;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Raised when a key of the JSON changes its meaning or goes away.
-const SCHEMA: u32 = 1;
+/// The name of the format.
+const SCHEMA: &str = "oomscope-stats";
+
+/// Its number. It changes when a key changes its meaning or goes.
+const VERSION: u32 = 2;
 
 /// One record of the JSON: the figures of a device and of its file.
 #[derive(Serialize)]
 struct Record {
-    schema: u32,
+    schema: &'static str,
+    version: u32,
     file: String,
     #[serde(flatten)]
     stats: DeviceStats,
@@ -55,6 +60,8 @@ struct Record {
     at: Option<AtRecord>,
     /// The allocations that were asked for; null without a filter.
     filter: Option<FilterRecord>,
+    /// PyTorch's own statistics at that moment or the end; null if they were not asked for.
+    summary: Option<SummaryRecord>,
     damage: Option<DamageRecord>,
     predicted: Option<PredictedRecord>,
     trust: TrustRecord,
@@ -121,6 +128,7 @@ fn record(file: &str, recording: &Recording, facts: &Facts, request: StatsReques
     let unknown = snapshot.unknown_keys.iter();
     Record {
         schema: SCHEMA,
+        version: VERSION,
         file: file.to_owned(),
         stats: device_stats(recording),
         complete: snapshot.damage.is_none(),
@@ -140,6 +148,9 @@ fn record(file: &str, recording: &Recording, facts: &Facts, request: StatsReques
         modules: modules_record(&module_table(recording, &attribution, moment)),
         at: at.map(|at| at_record(&attribution, recording, at)),
         filter: request.filter.map(|filter| filter_record(filter, recording, &attribution, moment)),
+        summary: request
+            .has_summary
+            .then(|| SummaryRecord::of(&MemorySummary::at(recording, at.unwrap_or_else(|| end(recording))))),
         damage: DamageRecord::of(snapshot),
         predicted: PredictedRecord::in_full(snapshot),
         trust: TrustRecord::of(recording),
@@ -204,6 +215,9 @@ pub fn stats_text(
     if let Some(predicted) = predicted_line(snapshot) {
         writeln!(out, "  predicted    {predicted}")?;
     }
+    if request.has_summary {
+        return Recording::all(snapshot).try_for_each(|recording| device_summary(out, &recording, request));
+    }
     let settings = non_default_settings(snapshot);
     let settings = match (snapshot.settings.is_empty(), settings.is_empty()) {
         (true, _) => "not recorded".to_owned(),
@@ -227,6 +241,27 @@ pub fn stats_text(
     let facts = Facts::of(snapshot, request.rules);
     for recording in Recording::all(snapshot) {
         device_text(out, &recording, &facts, request)?;
+    }
+    Ok(())
+}
+
+/// The table of PyTorch's own statistics, alone: it is to be laid beside another one.
+fn device_summary(out: &mut dyn Write, recording: &Recording, request: StatsRequest<'_>) -> io::Result<()> {
+    // Pinned host memory has another allocator.
+    if recording.device == DeviceId::HOST {
+        return Ok(());
+    }
+    let phases = &Attribution::of(recording, request.rules).phases;
+    let moment = request.moment(recording, phases).unwrap_or_else(|| end(recording));
+    let when = match moment.event() {
+        None => "before the first event".to_owned(),
+        Some(event) => format!("after event {}", units::count(event.0)),
+    };
+    let summary = MemorySummary::at(recording, moment);
+    writeln!(out, "{}, {when}", recording.device)?;
+    out.write_all(summary_text(&summary).as_bytes())?;
+    if let Some(limits) = summary.limits() {
+        writeln!(out, "  not known    {limits}")?;
     }
     Ok(())
 }

@@ -25,6 +25,8 @@ pub struct StatsRequest<'a> {
     pub has_modules: bool,
     /// Whether text has the table of iterations; JSON always does.
     pub has_iterations: bool,
+    /// Whether to add the allocator's own statistics.
+    pub has_summary: bool,
 }
 
 /// Finds a moment on a device.
@@ -33,7 +35,7 @@ pub type FindMoment<'a> = dyn Fn(&Recording, &Phases) -> Option<Moment> + 'a;
 impl<'a> StatsRequest<'a> {
     /// Nothing but the figures that are always there.
     pub fn new(rules: &'a UserRules) -> Self {
-        Self { rules, at: None, filter: None, has_modules: false, has_iterations: false }
+        Self { rules, at: None, filter: None, has_modules: false, has_iterations: false, has_summary: false }
     }
 
     /// The moment that the user names, if the device has it.

@@ -13,11 +13,15 @@ pub(super) enum Align {
     Right,
 }
 
+/// The cells of the widest cell of a column.
+pub(super) fn width_of(rows: &[Vec<String>], column: usize) -> usize {
+    rows.iter().filter_map(|row| Some(row.get(column)?.width())).max().unwrap_or(0)
+}
+
 /// Write rows, all with a cell for each column. A column is as wide as its widest cell.
 pub(super) fn write(out: &mut dyn Write, align: &[Align], rows: &[Vec<String>]) -> io::Result<()> {
-    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
     debug_assert!(rows.iter().all(|row| row.len() == align.len()), "a cell for each column");
-    let widths: Vec<usize> = (0..align.len()).map(width).collect();
+    let widths: Vec<usize> = (0..align.len()).map(|column| width_of(rows, column)).collect();
     for row in rows {
         let mut line = String::new();
         for ((cell, &width), &align) in row.iter().zip(&widths).zip(align) {

@@ -45,7 +45,7 @@ mod until;
 pub use allocator::{Counters, Gauge, LaidBlock, LaidSegment};
 pub use lay_out::{LaidOut, LayOutError, lay_out, note_needed};
 pub use program::{Added, FailedRequest, Peak, Point, Profile, Program, Row};
-pub use replay::{Fidelity, Outcome, Reach, SimulatedOom, margin_bytes};
+pub use replay::{Fidelity, Outcome, Reach, SimulatedOom, Statistics, margin_bytes};
 pub use settings::{Device, ExpandableSegments, Ignored, SettingError, Settings};
 pub use smallest_capacity::smallest_capacity;
 pub use subject::Subject;

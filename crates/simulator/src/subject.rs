@@ -3,7 +3,7 @@
 use super::allocator::LaidSegment;
 use super::inference;
 use super::program::Program;
-use super::replay::{self, Fidelity, Outcome};
+use super::replay::{self, Fidelity, Outcome, Statistics};
 use super::requests::Requests;
 use super::settings::{Device, ExpandableSegments, Rules, Settings, TieBreak};
 use super::until::Until;
@@ -109,6 +109,20 @@ impl Subject {
     /// The simulated segment map at a moment, by address.
     pub fn layout_at(&self, settings: &Settings, device: &Device, moment: Moment) -> Vec<LaidSegment> {
         replay::layout_at(&self.requests, Rules::new(settings, self.tie_break, device), moment)
+    }
+
+    /// The allocator's counters at a moment, under the settings of the recording.
+    ///
+    /// They are those of the program's allocator if nothing was allocated before the recording, and the simulation differs in
+    /// nothing up to that moment ([`Fidelity::first_difference`]).
+    pub fn statistics_at(&self, moment: Moment) -> Statistics {
+        let rules = Rules::new(&self.recorded, self.tie_break, &self.device);
+        replay::statistics_at(&self.requests, rules, moment)
+    }
+
+    /// Whether something was reserved before the recording.
+    pub fn starts_late(&self) -> bool {
+        !self.requests.initial.segments.is_empty() || 0 < self.requests.initial.unplaced
     }
 
     /// A changed program under some settings, on a device.

@@ -1,7 +1,7 @@
 //! The limits that a device is held against.
 
 use oomscope_model::{Bytes, Moment, Recording, Timeline, Trust};
-use oomscope_report::start_text;
+use oomscope_report::{SourceLine, start_text};
 use oomscope_units as units;
 
 /// A limit: what was recorded beside it, and how far that is known.
@@ -21,9 +21,18 @@ impl Limits {
     /// The limits beside the figures of a device.
     pub(super) fn of(&self, recording: &Recording) -> Vec<Limit> {
         let (trust, counted) = (recording.trust, recording.snapshot().counted_peaks(recording.device));
-        let peak = Peak::new("peak", recording.active.peak(), counted.requested_bytes, trust.peak_in_use);
-        let reserved =
-            Peak::new("reserved", recording.reserved.peak(), counted.reserved_bytes, trust.peak_reserved);
+        let peak = Peak::new(
+            ["max-peak", "peak"],
+            recording.active.peak(),
+            counted.requested_bytes,
+            trust.peak_in_use,
+        );
+        let reserved = Peak::new(
+            ["max-reserved", "reserved"],
+            recording.reserved.peak(),
+            counted.reserved_bytes,
+            trust.peak_reserved,
+        );
         let mut limits = Vec::new();
         limits.extend(self.max_peak.map(|limit| peak.below(limit)));
         limits.extend(self.max_reserved.map(|limit| reserved.below(limit)));
@@ -40,13 +49,24 @@ impl Limits {
 
 /// The outcome of one limit.
 pub(super) struct Outcome {
+    /// The option that asks for it.
+    pub(super) check: &'static str,
+    /// What is checked, for reports that follow it from run to run.
+    pub(super) name: String,
     /// The recorded figure beside the limit, in words.
     pub(super) text: String,
     pub(super) holds: bool,
+    /// The recorded bytes; `None` if it is not about bytes.
+    pub(super) bytes: Option<Bytes>,
+    /// Those that are allowed.
+    pub(super) limit_bytes: Option<Bytes>,
+    /// The line of code that it is about.
+    pub(super) source: Option<SourceLine>,
 }
 
 /// The largest total of a device.
 struct Peak {
+    check: &'static str,
     what: &'static str,
     /// The moment that has it; `None` if PyTorch counted more than any moment has.
     at: Option<Moment>,
@@ -56,12 +76,21 @@ struct Peak {
 
 impl Peak {
     /// The largest total of the recording, or that which PyTorch counted: it began before the recording.
-    fn new(what: &'static str, (at, bytes): (Moment, Bytes), counted: Option<Bytes>, trust: Trust) -> Self {
+    fn new(
+        [check, what]: [&'static str; 2],
+        (at, bytes): (Moment, Bytes),
+        counted: Option<Bytes>,
+        trust: Trust,
+    ) -> Self {
         match counted.filter(|&counted| bytes <= counted && !trust.is_unknown()) {
-            Some(counted) => {
-                Self { what, at: (counted == bytes).then_some(at), bytes: counted, trust: Trust::Known }
-            }
-            None => Self { what, at: Some(at), bytes, trust },
+            Some(counted) => Self {
+                check,
+                what,
+                at: (counted == bytes).then_some(at),
+                bytes: counted,
+                trust: Trust::Known,
+            },
+            None => Self { check, what, at: Some(at), bytes, trust },
         }
     }
 
@@ -81,7 +110,16 @@ impl Peak {
         } else {
             format!("{what} {shown} of {limit_text}")
         };
-        Limit { outcome: Outcome { text, holds }, trust: self.trust }
+        let outcome = Outcome {
+            check: self.check,
+            name: self.check.to_owned(),
+            text,
+            holds,
+            bytes: Some(self.bytes),
+            limit_bytes: Some(limit),
+            source: None,
+        };
+        Limit { outcome, trust: self.trust }
     }
 }
 
@@ -99,8 +137,17 @@ fn no_oom(timeline: &Timeline) -> Limit {
             units::bytes(oom.requested)
         ),
     };
+    let holds = timeline.ooms.is_empty();
     Limit {
-        outcome: Outcome { text, holds: timeline.ooms.is_empty() },
+        outcome: Outcome {
+            check: "no-oom",
+            name: "no-oom".to_owned(),
+            text,
+            holds,
+            bytes: None,
+            limit_bytes: None,
+            source: None,
+        },
         trust: timeline.trust.failed_requests,
     }
 }

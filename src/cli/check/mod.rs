@@ -11,7 +11,10 @@ use clap::{ArgGroup, Args};
 use limits::{Limits, Outcome};
 use oomscope_analysis::comparison::{GateItem, GateRow};
 use oomscope_model::{Action, Bytes, DeviceId, Recording, Snapshot, Timeline, Trust, Why};
-use oomscope_report::{GateLine, gate_markdown, gate_text, trust_sentences};
+use oomscope_report::{
+    GateFailure, GateLine, GateReport, GrownRow, gate_github, gate_json, gate_junit, gate_markdown,
+    gate_name, gate_source, gate_text, trust_sentences,
+};
 use oomscope_snapshot::load::Input;
 use oomscope_units as units;
 use std::io::{self, Write};
@@ -26,53 +29,74 @@ const EXCEEDED: u8 = 3;
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("limits").required(true).multiple(true),
-    mut_arg("rules", |arg| arg.value_name("FILE").requires("baseline")),
+    override_usage = "oomscope check [OPTIONS] <LIMIT>... <FILE>...",
+    mut_arg("rules", |arg| arg.requires("baseline")),
     after_help = "Examples:
-  oomscope check snapshot.pickle --no-oom
+  oomscope check run.pickle --no-oom
   oomscope check rank*.pickle --max-peak 60GiB --max-reserved 70GiB
-  oomscope stats good.pickle --format json > baseline.json    figures to keep in the repository
-  oomscope check run.pickle --baseline baseline.json --tolerance 2% --format markdown > comment.md
+  oomscope check run.pickle --max-peak 60GiB --format junit > memory.xml
+  # Figures to keep in the repository, and a comment that says what grew:
+  oomscope stats good.pickle --format json > base.json
+  oomscope check run.pickle --baseline base.json --format markdown > comment.md
 
-Prints a line for each device and limit. Exit codes: 0 all limits hold, 3 one is exceeded, else 1 if a
-file cannot be read or does not tell: it is damaged, contradicts itself or, with --complete, starts late. Against a baseline, nothing may grow by more than the tolerance: the
-peak, reserved memory, each category and each line of code at the peak. Pinned host memory is not checked."
+A limit is --max-peak, --max-reserved, --baseline or --no-oom, and at least one is required. With a \
+baseline, nothing may grow by more than the tolerance: the peak, reserved memory, each category and each \
+line of code at the peak. Pinned host memory is not checked.
+
+The exit code is 0 if all limits hold, and 3 if one is exceeded. Otherwise it is 1 if a file cannot be read, \
+or cannot be judged because it is damaged, contradicts itself, has no history or, with --complete, may have \
+missed the peak."
 )]
 pub(in crate::cli) struct CheckArgs {
     #[command(flatten)]
     files: Files,
-    /// The most bytes that may be active, as requested, on each device
+    /// Fail if more was active on a device, in bytes as requested, such as 60GiB
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, group = "limits")]
     max_peak: Option<Bytes>,
-    /// The most bytes that may be reserved on each device
+    /// Fail if more was reserved on a device, such as 70GiB
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, group = "limits")]
     max_reserved: Option<Bytes>,
-    /// Fail if anything grew compared with this recording: a snapshot, or the JSON of 'stats' about one
-    #[arg(long, value_name = "BASE", group = "limits")]
+    /// Fail if anything grew compared with this snapshot, or the JSON of 'oomscope stats'
+    #[arg(long, value_name = "FILE", group = "limits")]
     baseline: Option<PathBuf>,
-    /// How much may have grown: a part of the baseline's peak or, of reserved memory, of its reserved memory
+    /// Allow growth by this share of the peak of the baseline
+    ///
+    /// For reserved memory, it is a share of the reserved memory of the baseline.
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = parse_percent)]
     tolerance: f64,
     #[command(flatten)]
     rules: RulesFile,
-    /// Output format: text, or Markdown for a comment that says what grew
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Fail if any request failed
     #[arg(long, group = "limits")]
     no_oom: bool,
-    /// Nothing may be missing: no memory was in use before the recording, or PyTorch's own counters of the peaks are in it
+    /// Refuse recordings that may have missed the peak
+    ///
+    /// The peak is certain if no memory was in use before the recording, or if the file has PyTorch's own counters of
+    /// the peaks.
     #[arg(long)]
     complete: bool,
-    /// Go by the figures of a recording that contradicts itself, too
+    /// Accept the figures of recordings that contradict themselves
     #[arg(long)]
     allow_contradictions: bool,
 }
 
 /// How the outcome is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
+    /// A line for each limit
+    #[default]
     Text,
+    /// A comment for a merge request, with a table of what grew
     Markdown,
+    /// Workflow commands of GitHub Actions: annotations at the lines of code
+    Github,
+    /// XML that GitLab and Jenkins show as tests
+    Junit,
+    /// For scripts: docs/json.md
+    Json,
 }
 
 /// Parse a part of a whole: `1%`, or `0.01`.
@@ -81,6 +105,13 @@ fn parse_percent(text: &str) -> Result<f64, String> {
     let part: Option<f64> = number.trim().parse().ok().map(|number: f64| number / parts);
     let part = part.filter(|part| part.is_finite() && 0.0 <= *part);
     part.ok_or_else(|| "expected a part such as 1% or 0.01".to_owned())
+}
+
+/// A device that is checked.
+struct Checked<'a> {
+    /// The file, as it was named.
+    name: &'a str,
+    device: DeviceId,
 }
 
 /// The result so far. It counts even if nobody reads the lines about it, as with `check … | head -1`.
@@ -92,32 +123,46 @@ struct Verdict {
     is_incomplete: bool,
     /// The first error of writing a line.
     unwritten: Option<io::Error>,
-    /// All lines, for Markdown.
-    lines: Vec<GateLine>,
-    /// What grew by more than is tolerated, with its place.
-    grown: Vec<(String, GateRow)>,
-    /// Whether lines are only collected.
-    is_markdown: bool,
+    /// All of it, for formats that need it whole.
+    report: GateReport,
+    format: Format,
 }
 
 impl Verdict {
-    fn add(&mut self, out: &mut dyn Write, place: &str, outcome: &Outcome) {
-        self.is_exceeded |= !outcome.holds;
-        if self.is_markdown {
-            self.lines.push(GateLine {
-                place: place.to_owned(),
-                text: outcome.text.clone(),
-                holds: outcome.holds,
-            });
-            return;
+    fn add(&mut self, out: &mut dyn Write, checked: &Checked<'_>, outcome: Outcome) {
+        let Outcome { check, name, text, holds, bytes, limit_bytes, source } = outcome;
+        self.is_exceeded |= !holds;
+        let (file, device) = (checked.name.to_owned(), checked.device);
+        let line = GateLine { file, device, check, name, text, holds, bytes, limit_bytes, source };
+        if self.format == Format::Text {
+            let word = if holds { "ok" } else { "EXCEEDED" };
+            self.write(|| writeln!(out, "{word}: {}: {}", line.place(), line.text));
+        } else {
+            self.report.lines.push(line);
         }
-        let word = if outcome.holds { "ok" } else { "EXCEEDED" };
-        self.write(|| writeln!(out, "{word}: {place}: {}", outcome.text));
     }
 
-    fn fail(&mut self, failure: &Failure) {
+    fn fail(&mut self, name: &str, failure: &Failure) {
         failure.report();
         self.is_incomplete = true;
+        if let Failure::Message { message, hint } = failure {
+            let (file, message, hint) = (name.to_owned(), message.clone(), hint.clone());
+            self.report.failures.push(GateFailure { file, message, hint });
+        }
+    }
+
+    /// Write what was collected.
+    fn write_report(&mut self, out: &mut dyn Write) {
+        let workspace = std::env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
+        let report = std::mem::take(&mut self.report);
+        let format = self.format;
+        self.write(|| match format {
+            Format::Text => Ok(()),
+            Format::Markdown => out.write_all(gate_markdown(&report).as_bytes()),
+            Format::Github => out.write_all(gate_github(&report, workspace.as_deref()).as_bytes()),
+            Format::Junit => out.write_all(gate_junit(&report)?.as_bytes()),
+            Format::Json => gate_json(out, &report),
+        });
     }
 
     fn write(&mut self, write: impl FnOnce() -> io::Result<()>) {
@@ -143,16 +188,14 @@ pub(in crate::cli) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let read_baseline =
         |path| Baseline::read(path, args.rules.read(&args.files.paths)?, args.allow_contradictions);
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
-    let mut verdict = Verdict { is_markdown: args.format == Format::Markdown, ..Verdict::default() };
+    let mut verdict = Verdict { format: args.format, ..Verdict::default() };
     for path in &args.files.paths {
+        let name = units::printable(&Input::from_arg(path).name());
         if let Err(failure) = check(&mut out, &mut verdict, args, baseline.as_ref(), path) {
-            verdict.fail(&failure);
+            verdict.fail(&name, &failure);
         }
     }
-    if verdict.is_markdown {
-        let text = gate_markdown(&verdict.lines, &verdict.grown);
-        verdict.write(|| out.write_all(text.as_bytes()));
-    }
+    verdict.write_report(&mut out);
     verdict.write(|| out.flush());
     verdict.end()
 }
@@ -173,23 +216,24 @@ fn check(
     for recording in devices(&snapshot) {
         has_end(&recording, &name)?;
         if let Err(failure) = has_history(&recording, &name) {
-            verdict.fail(&failure);
+            verdict.fail(&name, &failure);
             continue;
         }
+        let checked = Checked { name: &name, device: recording.device };
         let place = format!("{name}, {}", recording.device);
         for limit in limits.of(&recording) {
             // Whatever is missing, what was recorded is above the limit.
             let is_sure = !limit.outcome.holds && !limit.trust.is_unknown();
             match tells(args, &recording, limit.trust, &place) {
-                Err(failure) if !is_sure => verdict.fail(&failure),
-                _ => verdict.add(out, &place, &limit.outcome),
+                Err(failure) if !is_sure => verdict.fail(&name, &failure),
+                _ => verdict.add(out, &checked, limit.outcome),
             }
         }
         if let Some(baseline) = baseline {
             let trust = recording.trust.peak_in_use.and(recording.trust.peak_reserved);
             match tells(args, &recording, trust, &place) {
-                Ok(()) => against(out, verdict, &place, &baseline.rows(&recording, args.tolerance)?),
-                Err(failure) => verdict.fail(&failure),
+                Ok(()) => against(out, verdict, &checked, &baseline.rows(&recording, args.tolerance)?),
+                Err(failure) => verdict.fail(&name, &failure),
             }
         }
     }
@@ -197,14 +241,24 @@ fn check(
 }
 
 /// Write what grew since the baseline, and the figures of the whole in any case.
-fn against(out: &mut dyn Write, verdict: &mut Verdict, place: &str, rows: &[GateRow]) {
+fn against(out: &mut dyn Write, verdict: &mut Verdict, checked: &Checked<'_>, rows: &[GateRow]) {
     for row in rows {
         let is_whole = matches!(row.item, GateItem::Peak | GateItem::Reserved);
         if is_whole || row.is_exceeded || row.is_judged_differently {
-            verdict.add(out, place, &Outcome { text: gate_text(row), holds: !row.is_exceeded });
+            let outcome = Outcome {
+                check: "baseline",
+                name: gate_name(&row.item),
+                text: gate_text(row),
+                holds: !row.is_exceeded,
+                bytes: Some(row.now_bytes),
+                limit_bytes: Some(row.before_bytes),
+                source: gate_source(&row.item),
+            };
+            verdict.add(out, checked, outcome);
         }
         if row.is_exceeded {
-            verdict.grown.push((place.to_owned(), row.clone()));
+            let (file, device) = (checked.name.to_owned(), checked.device);
+            verdict.report.grown.push(GrownRow { file, device, row: row.clone() });
         }
     }
 }

@@ -3,7 +3,9 @@
 use crate::cli::failure::Failure;
 use crate::cli::max_output::MaxOutput;
 use crate::cli::names::{named, one_of};
-use crate::cli::select::{NamedRange, Source, Target, parse_filter, parse_range};
+use crate::cli::select::{
+    NamedRange, Source, Target, parse_filter, parse_range, with_filters, with_moments, with_ranges,
+};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use oomscope_analysis::filter::Filter;
@@ -14,20 +16,25 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     mut_arg("at", |arg| {
-        let help = "The state at a moment: peak, oom (the last one), end, after an event's number, or the peak of a range \
-            (peak-of:iteration:3), and the events that led to it; else the whole recording or, of stacks, the OOM or peak";
-        arg.help(help).conflicts_with("range")
+        let help = "Export the state at a moment, and the events that led to it";
+        let long = "Export the state at a moment, and the events that led to it\n\nWithout --at and --range, \
+            tables and traces are of the whole recording, and stacks are of the last OOM, or of the peak if no \
+            request failed.";
+        with_moments(arg.help(help).long_help(long).conflicts_with("range"))
     }),
-    mut_arg("device", |arg| arg.help("Only this device; -1 is pinned host memory")),
-    mut_arg("rules", |arg| arg.value_name("TOML")),
+    mut_arg("device", |arg| arg.help("Only this device, -1 for pinned host memory [default: all]")),
+    mut_arg("range", with_ranges),
+    mut_arg("filter", with_filters),
     after_help = "Examples:
-  oomscope export snapshot.pickle --format csv -o tables/         a file for each table
-  oomscope export snapshot.pickle --format jsonl --table allocations -o allocations.jsonl
-  oomscope export snapshot.pickle --format csv --table blocks --at oom | head
-  oomscope export snapshot.pickle --format folded --at oom -o live.folded      for speedscope, inferno
-  oomscope export snapshot.pickle --format perfetto --profile trace.json -o run.pftrace   ui.perfetto.dev
-  oomscope export snapshot.pickle --format pprof --range iteration:3 -o step.pb.gz   go tool pprof
-  oomscope export snapshot.pickle --format jsonl --filter 'category:activation' --range iteration:3 -o step/
+  oomscope export run.pickle --format csv -o tables/   # a file for each table
+  oomscope export run.pickle --format csv --table blocks --at oom -o blocks.csv
+  # Only activations, with their events:
+  oomscope export run.pickle --format jsonl --filter category:activation -o a/
+  # Stacks for speedscope and inferno, and for go tool pprof:
+  oomscope export run.pickle --format folded --at oom -o live.folded
+  oomscope export run.pickle --format pprof --range iteration:3 -o step.pb.gz
+  # A trace for ui.perfetto.dev, beside one of torch.profiler:
+  oomscope export run.pickle --format perfetto --profile t.json -o run.pftrace
 
 docs/export.md describes formats, tables and columns, with examples for DuckDB and Polars."
 )]
@@ -37,23 +44,26 @@ pub(in crate::cli) struct ExportArgs {
     /// Output format
     #[arg(long, value_parser = format_parser())]
     pub(super) format: &'static Format,
-    /// Only this table, as one file; else each table is a file of the folder OUT
+    /// Write only this table, to a file [default: all tables, to the directory of --output]
     #[arg(long, value_parser = table_parser())]
     pub(super) table: Option<&'static Table>,
-    /// Only these events, by their numbers, both ends included, and what was live then: 40000..41220; or iteration:3,
-    /// phase:eval, or the NAME of an annotation: from its first event to its last
-    #[arg(long, value_name = "A..B|RANGE", value_parser = parse_range)]
+    /// Export only these events and what was live then, such as iteration:3 or 40000..41220
+    #[arg(long, value_name = "RANGE", value_parser = parse_range)]
     pub(super) range: Option<NamedRange>,
     #[command(flatten)]
     pub(super) target: Target,
-    /// Only allocations that match, and their events: 'size>100MB attention stream:7 -kept', as in the window
+    /// Export only allocations that match, and their events, such as 'size>100MB attention'
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     pub(super) filter: Option<Filter>,
-    /// With --format perfetto: a trace that torch.profiler wrote in the same run, to stand beside the memory on one clock
-    #[arg(long, value_name = "TRACE.json")]
+    /// Add a trace that torch.profiler wrote in the same run, for --format perfetto
+    ///
+    /// Its spans are shown beside the memory, on one clock. The file is that of `export_chrome_trace`, plain or .gz.
+    #[arg(long, value_name = "FILE")]
     pub(super) profile: Option<PathBuf>,
-    /// The file to write, or the folder of all tables; what is there is replaced. Without it, or as '-', standard output
-    #[arg(short, long, value_name = "OUT")]
+    /// Output file, or directory of all tables, overwritten if it exists [default: -]
+    ///
+    /// '-' is standard output. In a directory, only the files of the tables are overwritten.
+    #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     #[command(flatten)]
     pub(super) max_output: MaxOutput,

@@ -37,6 +37,14 @@ pub(super) fn selection<'a>(
     Ok(Selection::new(&recording.snapshot, portions))
 }
 
+/// All of a recording.
+#[cfg(feature = "sql")]
+pub(in crate::cli) fn everything<'a>(recording: &'a Opened<'_>) -> Selection<'a> {
+    let facts = recording.facts();
+    let portions = Recording::all(&recording.snapshot).map(|device| portion(device, &facts)).collect();
+    Selection::new(&recording.snapshot, portions)
+}
+
 fn portion(device: Recording, facts: &Facts) -> Portion {
     let attribution = Arc::new(Attribution::of_device(facts, &device));
     Portion::whole(device, attribution)

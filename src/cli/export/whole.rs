@@ -12,6 +12,11 @@ pub(super) fn stacks(args: &ExportArgs, write: WriteWhole) -> Result<(), Failure
     run(args, write, Otherwise::OomOrPeak)
 }
 
+/// Write all tables as one file.
+pub(super) fn database(args: &ExportArgs, write: WriteWhole) -> Result<(), Failure> {
+    run(args, write, Otherwise::Whole)
+}
+
 /// Write a trace, maybe with one of torch.profiler beside it.
 pub(super) fn trace(args: &ExportArgs, write: WriteWhole) -> Result<(), Failure> {
     run(args, write, Otherwise::Whole)

@@ -64,10 +64,11 @@ impl Call<'_> {
     /// A recording, without rules of a user.
     pub(super) fn open<'p>(&self, path: &'p Path) -> Result<Opened<'p>, Refusal> {
         let snapshot = self.shelf.borrow_mut().get(path, self.progress)?;
-        for warning in warnings(&path.display().to_string(), &snapshot) {
+        let name = self.folders.name(path);
+        for warning in warnings(&name.display().to_string(), &snapshot) {
             self.remark(&warning);
         }
-        Ok(Opened { file: path, snapshot, rules: UserRules::default() })
+        Ok(Opened { file: name, snapshot, rules: UserRules::default() })
     }
 
     /// Forget the snapshots that are kept, to make room for others.

@@ -81,6 +81,14 @@ impl Folders {
         })
     }
 
+    /// A path as clients may name it: from its folder, if that is the only one that has such a path.
+    pub(super) fn name<'p>(&self, path: &'p Path) -> &'p Path {
+        let folder = self.folders.iter().find(|folder| path.starts_with(folder));
+        let Some(short) = folder.and_then(|folder| path.strip_prefix(folder).ok()) else { return path };
+        let is_first = self.inside(&short.to_string_lossy()).is_ok_and(|found| found == path);
+        if is_first && !short.as_os_str().is_empty() { short } else { path }
+    }
+
     fn contains(&self, path: &Path) -> bool {
         self.folders.iter().any(|folder| path.starts_with(folder))
     }

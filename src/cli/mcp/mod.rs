@@ -8,6 +8,7 @@
 mod answer;
 mod call;
 mod folders;
+mod lines;
 mod parameter;
 mod refusal;
 mod registry;
@@ -24,12 +25,13 @@ use std::path::PathBuf;
 /// Arguments of `mcp`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example of a client's configuration:
-  {\"mcpServers\": {\"oomscope\": {\"command\": \"oomscope\", \"args\": [\"mcp\", \"/home/me/snapshots\"]}}}
+  {\"mcpServers\": {\"oomscope\": {
+      \"command\": \"oomscope\", \"args\": [\"mcp\", \"/home/me/snapshots\"]}}}
 
-Tools: summary, verdict, live, explain, diff, remedies, series, ranks, list. They answer with the JSON of the
-commands, and read nothing outside of the folders. docs/mcp.md describes them.")]
+The tools are summary, verdict, live, explain, diff, remedies, series, ranks and list. They answer with the \
+JSON of the commands, and read only files in the directories. docs/mcp.md describes them.")]
 pub(super) struct McpArgs {
-    /// Folders whose snapshots may be read, those of folders in them included
+    /// Directories whose snapshots may be read, including their subdirectories
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
 }

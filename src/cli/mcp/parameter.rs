@@ -27,6 +27,8 @@ pub(super) enum Kind {
     Number,
     /// An option without a value.
     Flag,
+    /// True or false, for the tool itself: no option of the command has its name.
+    Switch,
 }
 
 impl Parameter {
@@ -50,7 +52,7 @@ impl Parameter {
         match self.kind {
             Kind::Path | Kind::Operand | Kind::Text => value.is_string(),
             Kind::Number => value.is_i64(),
-            Kind::Flag => value.is_boolean(),
+            Kind::Flag | Kind::Switch => value.is_boolean(),
         }
     }
 
@@ -58,7 +60,7 @@ impl Parameter {
         match self.kind {
             Kind::Path | Kind::Operand | Kind::Text => "string",
             Kind::Number => "integer",
-            Kind::Flag => "boolean",
+            Kind::Flag | Kind::Switch => "boolean",
         }
     }
 

@@ -4,6 +4,7 @@
 //! heard meanwhile.
 
 use super::folders::Folders;
+use super::lines::{Lines, MAX_REQUEST_BYTES};
 use super::parameter::schema;
 use super::refusal::Refusal;
 use super::registry::{Reply, TOOLS, answer};
@@ -18,11 +19,9 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
+use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::Mutex;
-
-/// Longest request in bytes; a longer one is dropped. Arguments are names and numbers.
-const MAX_REQUEST_BYTES: usize = 1 << 20;
 
 /// For clients and the models behind them.
 const INSTRUCTIONS: &str = "Questions about PyTorch CUDA memory snapshots (torch.cuda.memory._dump_snapshot). Begin with list, then \
@@ -46,13 +45,17 @@ pub(super) fn serve(folders: Folders) -> Result<(), Failure> {
     let runtime = runtime.map_err(|error| failed(&error))?;
     let server = Server { folders: Arc::new(folders), shelf: Arc::default() };
     let outcome = runtime.block_on(async {
-        let transport = AsyncRwTransport::new_server(tokio::io::stdin(), tokio::io::stdout());
-        match server.serve(transport.with_max_line_length(MAX_REQUEST_BYTES)).await {
+        let Lines { requests, answers, writer } = Lines::start();
+        let transport = AsyncRwTransport::new_server(requests, answers);
+        let outcome = match server.serve(transport.with_max_line_length(MAX_REQUEST_BYTES)).await {
             Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| failed(&error)),
             // It was closed before it was asked for anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(failed(&error)),
-        }
+        };
+        // What was answered is written; a client that reads no more fails the writing.
+        writer.await.ok();
+        outcome
     });
     // What is still computed is for nobody.
     runtime.shutdown_background();
@@ -127,12 +130,16 @@ fn description(tool: &Tool) -> Description {
     Description::new(tool.name, tool.about, schema(tool.parameters)).with_annotations(hints)
 }
 
-/// The document as the first text of the content, each remark as another one; or the refusal.
+/// The document as the first text of the content, each remark as another one; or the refusal. A document that is an object is structured
+/// content, too.
 fn result(answered: Result<Reply, Refusal>) -> CallToolResult {
     match answered {
         Ok(Reply { text, remarks }) => {
+            let structured = serde_json::from_str(&text).ok().filter(Value::is_object);
             let texts = std::iter::once(text).chain(remarks);
-            CallToolResult::success(texts.map(ContentBlock::text).collect())
+            let mut result = CallToolResult::success(texts.map(ContentBlock::text).collect());
+            result.structured_content = structured;
+            result
         }
         Err(refusal) => CallToolResult::error(vec![ContentBlock::text(refusal.json().to_string())]),
     }

@@ -32,36 +32,42 @@ const PATIENCE: Duration = Duration::from_millis(150);
 
 /// Arguments of `ranks`.
 #[derive(Debug, Args)]
-#[command(
-    mut_arg("rules", |arg| arg.value_name("FILE")),
-    after_help = "Examples:
-  oomscope ranks snapshots/                    all snapshots of a directory
-  oomscope ranks rank*_memory.pickle           those of a job
-  oomscope ranks trainer.pickle rollout.pickle --one-gpu   what they reserve together
+#[command(after_help = "Examples:
+  oomscope ranks snapshots/             # all snapshots of a directory
+  oomscope ranks rank*_memory.pickle    # those of a job
   oomscope ranks snapshots/ --format json | jq '.apart[0].lines[:3]'
-  oomscope ranks rank3.pickle --format csv -o job=17/node=3/   tables, for DuckDB or Spark over all nodes
+  # What two programs on one GPU reserve together:
+  oomscope ranks trainer.pickle rollout.pickle --one-gpu
+  # Tables, for DuckDB or Spark over all nodes:
+  oomscope ranks rank3.pickle --format csv -o job=17/node=3/
 
-The rank of a file is the number after the word 'rank' in its name, else the small number that is different in
-every name. Two files are in memory at a time. A file that cannot be read is named; the exit code is then 1.
-docs/ranks.md describes the tables, and how they are put together for large jobs."
-)]
+The rank of a file is the number after the word 'rank' in its name or, if no name has the word, the small \
+number that is different in every name. Two files are in memory at a time. A file that cannot be read is \
+listed as such, and the exit code is then 1. docs/ranks.md describes the tables, and how to combine them \
+for large jobs.")]
 pub(super) struct RanksArgs {
     /// Snapshots of one job, or directories of them
-    #[arg(required = true, value_name = "DIR|FILE")]
+    #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     rules: RulesFile,
-    /// The files are of programs that share one GPU, such as a trainer and its rollouts: add up what they reserve, by the clock
+    /// Add up what the files reserve over time, for programs that share one GPU
+    ///
+    /// Such programs are a trainer and its rollouts, for example. Their times are compared by the clock.
     #[arg(long)]
     one_gpu: bool,
     /// Output format
     #[arg(long, value_parser = Format::parser(), default_value = "text")]
     format: Format,
-    /// With csv, jsonl and parquet: only this table, as one file; else each is a file of the folder OUT
+    /// Write only this table, to a file [default: all tables, to the directory of --output]
+    ///
+    /// Only formats of tables take it: csv, jsonl and parquet.
     #[arg(long, value_parser = tables::table_parser())]
     table: Option<&'static JobTable>,
-    /// The file to write, or the folder of all tables; what is there is replaced. Without it, or as '-', standard output
-    #[arg(short, long, value_name = "OUT")]
+    /// Output file, or directory of all tables, overwritten if it exists [default: -]
+    ///
+    /// '-' is standard output. In a directory, only the files of the tables are overwritten.
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
@@ -97,7 +103,7 @@ impl Format {
             Content::Table(open) => {
                 Some(named(format.name, Self::Tables(format.name, open)).help(format.about))
             }
-            Content::Stacks(_) | Content::Trace(_) => None,
+            Content::Database(_) | Content::Stacks(_) | Content::Trace(_) => None,
         });
         one_of(Self::DOCUMENTS.into_iter().chain(tables))
     }

@@ -1,7 +1,9 @@
 //! The arguments of `render`.
 
 use crate::cli::names::{Named, named, one_of};
-use crate::cli::select::{self, Capacity, NamedRange, Source, Target, parse_range};
+use crate::cli::select::{
+    self, Capacity, NamedRange, Source, Target, parse_range, with_filters, with_moments, with_ranges,
+};
 use clap::{Args, ValueEnum};
 use oomscope_analysis::filter::Filter;
 use oomscope_draw::{Axis, ColorBy, Palette};
@@ -34,45 +36,47 @@ const THEMES: [Named<&Palette>; 2] = [named("dark", &Palette::DARK), named("ligh
 #[derive(Debug, Args)]
 #[command(
     mut_arg("at", |arg| {
-        let help = "The moment of the map, the list and the cursor: peak, oom (the last one), end, after an event's \
-            number, or the peak of a range (peak-of:iteration:3); else the OOM or the peak, without a cursor";
+        let help = "Moment to show, and to mark with a cursor [default: oom, or peak, without a cursor]";
         // Behind `--view`, to which it belongs more than to `--device`.
-        arg.help(help).display_order(1)
+        with_moments(arg.help(help).display_order(1))
     }),
+    mut_arg("range", with_ranges),
+    mut_arg("filter", with_filters),
     after_help = "Examples:
-  oomscope render snapshot.pickle -o timeline.png
-  oomscope render snapshot.pickle --at oom --theme light --scale 2 -o ticket.png
-  oomscope render snapshot.pickle --view segments --at 41220 -o map.png
-  oomscope render snapshot.pickle --view stacks -o flame.svg        for a browser, with zoom and search
-  oomscope render snapshot.pickle --filter 'size>100MB' --only --range 40000..41220 -o large.png
+  oomscope render oom.pickle -o timeline.png
+  oomscope render oom.pickle --at oom --theme light --scale 2 -o ticket.png
+  oomscope render oom.pickle --view segments --at 41220 -o map.png
+  # For a browser, with zoom and search:
+  oomscope render oom.pickle --view stacks -o flame.svg
+  # Only the large allocations, between two events:
+  oomscope render a.pickle --filter 'size>1GB' --only --range 900..4200 -o a.png
 
-The picture carries the file's name, the verdict, the device, the moment, the figures and the settings, and
-is made by the code that paints the window: the same file and arguments give the same bytes. No display
-and no GPU are needed."
+The picture has a caption with the name of the file, the verdict, the device, the moment, the figures and \
+the settings. The code that draws the window draws the picture, too, and needs no display and no GPU. The \
+same file and arguments give the same bytes."
 )]
 pub(in crate::cli) struct RenderArgs {
-    /// What to show
+    /// View to draw
     #[arg(long, default_value = "timeline", value_parser = one_of(VIEWS))]
     pub(super) view: PictureKind,
-    /// Only these events, by their numbers, both ends included: 40000..41220; or iteration:3, phase:eval, or the NAME of an
-    /// annotation
-    #[arg(long, value_name = "A..B|RANGE", value_parser = parse_range)]
+    /// Show only these events, such as iteration:3 or 40000..41220
+    #[arg(long, value_name = "RANGE", value_parser = parse_range)]
     pub(super) range: Option<NamedRange>,
     #[command(flatten)]
     pub(super) stressed: Stressed,
-    /// What the flame graph weighs
+    /// Weight of the boxes of the flame graph
     #[arg(long, value_enum, default_value_t = Weigh::Live)]
     pub(super) weigh: Weigh,
-    /// The flame graph starts at the innermost frames: below each is what called it
+    /// Start the flame graph at the innermost frames, with their callers below them
     #[arg(long)]
     pub(super) callees_first: bool,
-    /// The flame graph also shows frames of torch, the interpreter and libraries
+    /// Show frames of torch, the interpreter and libraries in the flame graph, too
     #[arg(long)]
     pub(super) all_frames: bool,
-    /// What runs from left to right
+    /// Horizontal axis
     #[arg(long, default_value = "events", value_parser = one_of(AXES))]
     pub(super) axis: Axis,
-    /// What the colours of the timeline tell apart
+    /// Property that the colours of the timeline stand for
     #[arg(long, default_value = "category", value_parser = one_of(ColorBy::ALL.map(|by| named(by.name(), by))))]
     pub(super) color_by: ColorBy,
     #[command(flatten)]
@@ -81,17 +85,20 @@ pub(in crate::cli) struct RenderArgs {
     pub(super) target: Target,
     #[command(flatten)]
     pub(super) capacity: Capacity,
-    /// Width and height in points; text is 11 to 18 points high
+    /// Width and height in points
+    ///
+    /// Text is 11 to 18 points high.
     #[arg(long, value_name = "WxH", default_value = "1600x900", value_parser = parse_size)]
     pub(super) size: [f32; 2],
-    /// Pixels per point: 2 gives the same picture with twice the detail
+    /// Pixels per point; 2 draws the same picture with twice the detail
     #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = parse_scale)]
     pub(super) scale: f32,
-    /// The colours
+    /// Colour theme
     #[arg(long, default_value = "dark", value_parser = one_of(THEMES))]
     pub(super) theme: &'static Palette,
-    /// The file to write: .png, or .svg for --view stacks. An existing one is replaced; '-' is standard
-    /// output, as PNG
+    /// Output file, overwritten if it exists: .png, or .svg for --view stacks
+    ///
+    /// '-' writes a PNG to standard output.
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: PathBuf,
 }
@@ -99,13 +106,15 @@ pub(in crate::cli) struct RenderArgs {
 /// What a picture stresses.
 #[derive(Debug, Args)]
 pub(super) struct Stressed {
-    /// Show what matches: 'size>100MB attention stream:7 lifetime<10ms -kept', as in the window
+    /// Fade all but the allocations that match, such as 'size>100MB attention -kept'
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     pub(super) filter: Option<Query>,
-    /// Stack only what matches, instead of fading the rest
+    /// Draw only the allocations that match, instead of fading the others
     #[arg(long, requires = "filter")]
     pub(super) only: bool,
-    /// Do not mark the memory that the verdict is about, which fades the rest; --filter does not, either
+    /// Do not highlight the memory that the verdict is about
+    ///
+    /// Highlighting fades all other memory. With --filter, nothing is highlighted either.
     #[arg(long)]
     pub(super) plain: bool,
 }

@@ -13,6 +13,7 @@ mod sides;
 mod source;
 mod target;
 mod values;
+mod written;
 
 pub(super) use errors::{missing, no_memory, no_moment};
 pub(super) use filter::{matches, parse_filter};
@@ -23,3 +24,4 @@ pub(super) use sides::Sides;
 pub(super) use source::{Files, Source};
 pub(super) use target::{Capacity, OneDevice, Selected, Target};
 pub(super) use values::{parse_at, parse_bytes, parse_range};
+pub(super) use written::{with_filters, with_moments, with_ranges};

@@ -10,8 +10,10 @@ use std::path::{Path, PathBuf};
 /// The option `--rules`.
 #[derive(Debug, Default, Args)]
 pub(in crate::cli) struct RulesFile {
-    /// Your own rules for categories, a TOML file; they come before all others
-    #[arg(long, value_name = "TOML")]
+    /// Apply your own rules for categories, from a TOML file
+    ///
+    /// They come before all rules of oomscope. docs/attribution.md says how they are written.
+    #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
 }
 

@@ -12,23 +12,22 @@ use oomscope_model::DeviceId;
 /// `--at` and `--device` of both sides, and of either.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Sides {
-    /// The moment on both sides: peak, oom (the last one), end, after an event's number, or the peak of a range:
-    /// peak-of:iteration:3, peak-of:phase:eval, peak-of:NAME of an annotation; else the peak
-    #[arg(long, value_name = "peak|oom|end|EVENT|peak-of:RANGE", value_parser = parse_at)]
+    /// Moment on both sides [default: peak]
+    #[arg(long, value_name = "MOMENT", value_parser = parse_at)]
     at: Option<NamedMoment>,
-    /// The moment of A
+    /// Moment of A; overrides --at
     #[arg(long, value_name = "MOMENT", value_parser = parse_at)]
     at_a: Option<NamedMoment>,
-    /// The moment of B
+    /// Moment of B; overrides --at
     #[arg(long, value_name = "MOMENT", value_parser = parse_at)]
     at_b: Option<NamedMoment>,
-    /// The device on both sides, instead of the one with an OOM or with most events; -1 is pinned host memory
+    /// Device on both sides, -1 for pinned host memory [default: the one with an OOM, or most events]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = device_parser())]
     device: Option<DeviceId>,
-    /// The device of A
+    /// Device of A; overrides --device
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = device_parser())]
     device_a: Option<DeviceId>,
-    /// The device of B
+    /// Device of B; overrides --device
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = device_parser())]
     device_b: Option<DeviceId>,
 }

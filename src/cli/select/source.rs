@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// `FILE` and `--rules`: one recording, and the user's rules about it.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Source {
-    /// A snapshot; '-' is standard input
+    /// Snapshot to read; '-' is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub(in crate::cli) struct Source {
 /// `FILE…`: recordings to go through one after the other.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Files {
-    /// Snapshots; '-' is standard input
+    /// Snapshots to read; '-' is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(in crate::cli) paths: Vec<PathBuf>,
 }

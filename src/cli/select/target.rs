@@ -13,7 +13,7 @@ use std::ops::Range;
 /// `--device`.
 #[derive(Debug, Default, Args)]
 pub(in crate::cli) struct OneDevice {
-    /// This device instead of the one with an OOM or with most events; -1 is pinned host memory
+    /// Device to look at, -1 for pinned host memory [default: the one with an OOM, or most events]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = device_parser())]
     device: Option<DeviceId>,
 }
@@ -21,10 +21,8 @@ pub(in crate::cli) struct OneDevice {
 /// `--at` and `--device`.
 #[derive(Debug, Default, Args)]
 pub(in crate::cli) struct Target {
-    /// The moment: peak (most bytes active), oom (the last one), end, after an event's number, or the peak of a range:
-    /// peak-of:iteration:3, peak-of:phase:eval, peak-of:100..200, peak-of:NAME of an annotation; else the OOM or
-    /// the peak
-    #[arg(long, value_name = "peak|oom|end|EVENT|peak-of:RANGE", value_parser = parse_at)]
+    /// Moment to look at [default: oom, or peak if no request failed]
+    #[arg(long, value_name = "MOMENT", value_parser = parse_at)]
     at: Option<NamedMoment>,
     #[command(flatten)]
     device: OneDevice,
@@ -33,7 +31,7 @@ pub(in crate::cli) struct Target {
 /// `--capacity`.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct Capacity {
-    /// Memory of the device, for the capacity line: 80GiB. An OOM in the recording shows it, too
+    /// Memory of the device, such as 80GiB, if the recording does not state it
     #[arg(id = "capacity", long = "capacity", value_name = "SIZE", value_parser = parse_bytes)]
     pub(in crate::cli) bytes: Option<Bytes>,
 }

@@ -44,4 +44,6 @@ pub(crate) enum PaneId {
     Compare,
     /// Notes about the file.
     Notes,
+    /// The statistics of PyTorch's allocator at the cursor.
+    MemorySummary,
 }

@@ -11,7 +11,13 @@ use crate::theme;
 use eframe::egui;
 use oomscope_snapshot::load::Input;
 
-/// Code that records a snapshot.
+/// The command that records a program.
+const RUN: &str = "oomscope run train.py --lr 1e-4";
+
+/// The same for each rank of a job.
+const RUN_RANKS: &str = "torchrun --nproc-per-node 8 -m oomscope run train.py";
+
+/// Code that records a snapshot where the package is not installed.
 const RECORD: &str = "from torch.cuda import memory
 memory._record_memory_history()
 try:
@@ -75,12 +81,24 @@ fn open_ui(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
     }
     ui.add_space(20.0);
     ui.label(theme::strong("Record one", 13.0));
+    code_ui(ui, RUN);
+    ui.label(theme::small(
+        "The file is written when memory runs out, and its verdict is printed. Each rank of a job:",
+    ));
+    code_ui(ui, RUN_RANKS);
+    ui.add_space(8.0);
+    ui.label(theme::small("Without the package, in the program itself:"));
+    code_ui(ui, RECORD);
+}
+
+/// Lines to copy.
+fn code_ui(ui: &mut egui::Ui, code: &str) {
     theme::well_frame(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
-        ui.monospace(RECORD);
+        ui.monospace(code);
     });
-    if ui.button("Copy").on_hover_text("Copy these lines").clicked() {
-        ui.copy_text(RECORD.to_owned());
+    if ui.button("Copy").on_hover_text(format!("Copy: {code}")).clicked() {
+        ui.copy_text(code.to_owned());
     }
 }
 

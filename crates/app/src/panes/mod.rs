@@ -15,8 +15,8 @@ pub(crate) use open_device::OpenDevice;
 
 use crate::device::{Pane, PaneId};
 use crate::{
-    compare, details, fixes, holes, legend, notes, range, report_view, segment_map, segment_timeline, stacks,
-    tables, timeline,
+    compare, details, fixes, holes, legend, memory_summary, notes, range, report_view, segment_map,
+    segment_timeline, stacks, tables, timeline,
 };
 
 /// The place of a pane until the user drags it elsewhere.
@@ -116,6 +116,7 @@ panes! {
     Modules modules: tables::modules::State, "Modules", Home::More(Room::Table), needs_history: false;
     Notes notes: notes::state::State, "Notes", Home::More(Room::Picture), needs_history: false;
     Range range: range::panel::State, "Range", Home::More(Room::Same), needs_history: true;
+    MemorySummary memory_summary: memory_summary::State, "Memory summary", Home::More(Room::Table), needs_history: true;
 }
 
 fn definition(pane: PaneId) -> Option<&'static Definition> {

@@ -62,13 +62,14 @@ fn faults(texts: &[Text]) -> Vec<String> {
     faults
 }
 
-const PANES: [PaneId; 13] = [
+const PANES: [PaneId; 14] = [
     PaneId::Report,
     PaneId::Fixes,
     PaneId::Segments,
     PaneId::SegmentTimeline,
     PaneId::Stacks,
     PaneId::Holes,
+    PaneId::MemorySummary,
     PaneId::Range,
     PaneId::Allocations,
     PaneId::Events,

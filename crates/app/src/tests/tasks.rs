@@ -1,4 +1,4 @@
-//! The questions of docs/window.md, replayed: the clicks that it counts lead to the answers, at all sizes.
+//! The questions of docs/performance.md, replayed: the clicks that it counts lead to the answers, at all sizes.
 
 use super::*;
 use crate::screenshots::Camera;

@@ -4,6 +4,8 @@ use super::column::ColumnInfo;
 use super::perfetto::perfetto;
 use super::progress::Progress;
 use super::selection::Selection;
+#[cfg(feature = "sql")]
+use super::sqlite::sqlite;
 use super::stacks::{folded, pprof};
 #[cfg(feature = "parquet")]
 use super::writers::parquet_writer;
@@ -21,6 +23,8 @@ pub type WriteWhole = fn(&Selection<'_>, &mut (dyn Write + Send), &mut Progress<
 pub enum Content {
     /// One table in each file.
     Table(OpenTable),
+    /// All tables in one file.
+    Database(WriteWhole),
     /// Stacks with their bytes: of what is live at a moment, or was allocated in a range.
     Stacks(WriteWhole),
     /// What happened over time.
@@ -48,6 +52,8 @@ pub const FORMATS: &[Format] = &[
     },
     #[cfg(feature = "parquet")]
     Format { name: "parquet", about: "Tables as Parquet", content: Content::Table(parquet_writer) },
+    #[cfg(feature = "sql")]
+    Format { name: "sqlite", about: "All tables as one SQLite database", content: Content::Database(sqlite) },
     Format {
         name: "folded",
         about: "Stacks with their bytes, for flamegraph.pl, inferno and speedscope",

@@ -14,6 +14,8 @@ mod profile;
 mod progress;
 mod protobuf;
 mod selection;
+#[cfg(feature = "sql")]
+mod sqlite;
 mod stacks;
 mod tables;
 mod writers;
@@ -25,5 +27,7 @@ pub use job_tables::{JOB_TABLES, JobTable};
 pub use profile::{Profile, ProfileError};
 pub use progress::Progress;
 pub use selection::{Portion, Selection};
+#[cfg(feature = "sql")]
+pub use sqlite::{SqlAnswer, SqlError, SqlValue, ask, rows_for};
 pub use tables::{TABLES, Table};
 pub use writers::TableWriter;

@@ -19,12 +19,16 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// The number of the format. It changes when a key changes its meaning or goes.
-pub const DIFF_SCHEMA: u32 = 1;
+/// The name of the format.
+const SCHEMA: &str = "oomscope-diff";
+
+/// Its number. It changes when a key changes its meaning or goes.
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Record {
-    schema: u32,
+    schema: &'static str,
+    version: u32,
     sentence: String,
     a: SideRecord,
     b: SideRecord,
@@ -174,7 +178,8 @@ pub fn comparison_json(out: &mut dyn Write, report: &ComparisonReport<'_>) -> io
     json::write(
         out,
         &Record {
-            schema: DIFF_SCHEMA,
+            schema: SCHEMA,
+            version: VERSION,
             sentence: comparison_sentence(report),
             a: side(report, 0),
             b: side(report, 1),

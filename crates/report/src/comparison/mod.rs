@@ -15,7 +15,7 @@ mod text;
 mod titled;
 
 pub use flame::comparison_svg;
-pub use json::{DIFF_SCHEMA, comparison_json};
+pub use json::comparison_json;
 pub use markup::{comparison_html, comparison_markdown};
 pub use named::{CompareBy, NamedRow};
 pub use operators::operators_remark;

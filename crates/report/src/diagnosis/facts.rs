@@ -2,7 +2,7 @@
 
 use crate::damage::damage_line;
 use crate::trust::device_sentences;
-use oomscope_analysis::{Phase, PhaseBasis, is_python};
+use oomscope_analysis::{Phase, PhaseBasis, is_python, site_label};
 use oomscope_diagnosis::{Diagnosis, MomentPosition};
 use oomscope_model::{FrameId, Moment, Recording, Snapshot, Timeline};
 use oomscope_units as units;
@@ -14,6 +14,7 @@ pub(super) fn facts(recording: &Recording, diagnosis: &Diagnosis) -> Vec<(&'stat
     let mut facts = Vec::new();
     facts.extend(damage_line(snapshot).map(|text| ("Damage", text)));
     facts.extend(not_known(recording).map(|text| ("Not known", text)));
+    facts.extend(request(recording, diagnosis.at.moment).map(|text| ("Request", text)));
     facts.extend(activity(diagnosis.at).map(|text| ("At this moment", text)));
     if diagnosis.dump.moment != diagnosis.at.moment {
         facts.extend(activity(diagnosis.dump).map(|text| ("At the dump", text)));
@@ -31,17 +32,26 @@ fn not_known(recording: &Recording) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(". "))
 }
 
+/// The request that failed at a moment, with its line of code; `None` if none did.
+fn request(recording: &Recording, moment: Moment) -> Option<String> {
+    let oom = recording.ooms.iter().rfind(|oom| Some(oom.event) == moment.event())?;
+    let label = site_label(recording.snapshot(), recording.events.stack(oom.event));
+    let by = if label.is_empty() { String::new() } else { format!(" by {label}") };
+    Some(format!("{}{by} failed (event {})", units::bytes(oom.requested), units::count(oom.event.0)))
+}
+
 /// The length of the recording, and the memory in use when it began.
 fn extent(timeline: &Timeline) -> String {
-    let mut parts = vec![units::counted(timeline.events.len(), "event")];
+    let events = units::counted(timeline.events.len(), "event");
+    let mut parts = vec![events.clone()];
     if let Some((first, last)) = timeline.events.time_range_us() {
-        parts.push(format!("{} long", units::duration_us(last.saturating_sub(first))));
+        parts = vec![format!("{events} over {}", units::duration_us(last.saturating_sub(first)))];
         parts.push(format!("started {}", units::date_time_us(first)));
     }
     match timeline.active_at(Moment::START).known() {
         None => parts.push("what was in use before the first event is unknown".to_owned()),
         Some(_) if timeline.events.is_empty() => {}
-        Some(before) => parts.push(format!("{} in use before the first event", units::bytes(before))),
+        Some(before) => parts.push(format!("{} in use before", units::bytes(before))),
     }
     parts.join(" · ")
 }

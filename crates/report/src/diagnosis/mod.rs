@@ -3,6 +3,7 @@
 
 mod amounts;
 mod answer;
+mod brief;
 mod clean;
 mod document;
 mod facts;
@@ -20,6 +21,7 @@ mod walk;
 mod words;
 
 pub use answer::{Answer, answer};
+pub use brief::verdict_json;
 pub use document::{Document, ReportInput};
 pub use fix::{Fix, fix, fix_of};
 pub use json::report_json;

@@ -7,23 +7,27 @@ use oomscope_units as units;
 use std::io;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Cells that the lines of a row may take: with bytes, share and indent, about a line of a terminal.
+/// Cells that the lines of a row may take, where nothing else limits them: with bytes, share and indent, about a line of a terminal.
 const LINES_WIDTH: usize = 72;
+
+/// Cells that bytes, share and indent take.
+const BEFORE_LINES: usize = 28;
 
 /// The title: `In use, 21.9 GiB by line of code`.
 pub(super) fn title(tree: &CodeTree) -> String {
     format!("{}: {} by line of code", tree.title, units::bytes(tree.bytes))
 }
 
-/// Write a row for each row of the tree: bytes, share of all, lines.
+/// Write a row for each row of the tree: bytes, share of all, lines. A row takes about `width` cells.
 ///
 /// # Errors
 /// When writing fails.
-pub(super) fn write(out: &mut dyn io::Write, indent: &str, tree: &CodeTree) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn io::Write, indent: &str, tree: &CodeTree, width: usize) -> io::Result<()> {
+    let room = width.saturating_sub(BEFORE_LINES);
     let row = |row: &CodeRow| {
         let bytes = format!("{indent}{}", units::bytes(row.bytes));
         let share = format!("{:.0} %", tree.share_of(row) * 100.0);
-        vec![bytes, share, format!("{}{}", "  ".repeat(row.depth), label(row))]
+        vec![bytes, share, format!("{}{}", "  ".repeat(row.depth), label_within(row, room))]
     };
     let rows: Vec<Vec<String>> = tree.rows.iter().map(row).collect();
     table::write(out, &[Align::Left, Align::Right, Align::Left], &rows)
@@ -32,7 +36,7 @@ pub(super) fn write(out: &mut dyn io::Write, indent: &str, tree: &CodeTree) -> i
 /// The whole tree as text.
 pub(super) fn text(tree: &CodeTree) -> String {
     let mut out = Vec::new();
-    match write(&mut out, "", tree) {
+    match write(&mut out, "", tree, BEFORE_LINES + LINES_WIDTH) {
         Ok(()) => String::from_utf8_lossy(&out).trim_end().to_owned(),
         // Memory takes everything.
         Err(_) => String::new(),
@@ -41,6 +45,10 @@ pub(super) fn text(tree: &CodeTree) -> String {
 
 /// The lines of a row, outermost first, without the first ones if they are too many.
 pub(super) fn label(row: &CodeRow) -> String {
+    label_within(row, LINES_WIDTH)
+}
+
+fn label_within(row: &CodeRow, room: usize) -> String {
     let Some((last, before)) = row.lines.split_last() else {
         return if row.is_rest { "other lines" } else { "no line of your own code" }.to_owned();
     };
@@ -50,7 +58,7 @@ pub(super) fn label(row: &CodeRow) -> String {
     }
     for (left, site) in before.iter().enumerate().rev() {
         let longer = format!("{} › {label}", short_place(site));
-        if LINES_WIDTH < longer.width() {
+        if room < longer.width() {
             return if left + 1 == row.lines.len() { label } else { format!("… › {label}") };
         }
         label = longer;

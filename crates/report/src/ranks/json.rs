@@ -10,8 +10,11 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Raised when a key changes its meaning or goes away.
-const SCHEMA: u32 = 2;
+/// The name of the format.
+const SCHEMA: &str = "oomscope-ranks";
+
+/// Its number. It changes when a key changes its meaning or goes.
+const VERSION: u32 = 3;
 
 /// Columns of the peaks over time.
 const COLUMNS: usize = 240;
@@ -21,7 +24,8 @@ const LINES: usize = 50;
 
 #[derive(Serialize)]
 struct Record {
-    schema: u32,
+    schema: &'static str,
+    version: u32,
     files: Vec<FileRecord>,
     /// Ranks that left no file, where the others say how many there are.
     missing: Vec<u32>,
@@ -160,6 +164,7 @@ pub fn ranks_json(out: &mut dyn Write, job: &Job, is_one_gpu: bool) -> io::Resul
     let heat = ranks::heat(job, COLUMNS);
     let record = Record {
         schema: SCHEMA,
+        version: VERSION,
         files: job
             .files()
             .iter()

@@ -1,12 +1,14 @@
 //! The allocator's own counters, as `torch.cuda.memory_stats()` has them.
 
-/// A total and its peak.
+/// A total, its peak, and all that was ever added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gauge {
     /// Now.
     pub current: u64,
     /// The most so far.
     pub peak: u64,
+    /// The sum of all increases. What it exceeds `current` by was taken away.
+    pub allocated: u64,
 }
 
 impl Gauge {
@@ -14,6 +16,7 @@ impl Gauge {
     pub(super) fn add(&mut self, amount: u64) {
         self.current = self.current.saturating_add(amount);
         self.peak = self.peak.max(self.current);
+        self.allocated = self.allocated.saturating_add(amount);
     }
 
     #[inline]
@@ -22,11 +25,13 @@ impl Gauge {
         self.current = self.current.saturating_sub(amount);
     }
 
-    /// Replace one amount by another in one step.
+    /// Replace one amount by another in one step: only the difference counts.
     #[inline]
     pub(super) fn swap(&mut self, gone: u64, come: u64) {
-        self.sub(gone);
-        self.add(come);
+        match come.checked_sub(gone) {
+            Some(more) => self.add(more),
+            None => self.sub(gone - come),
+        }
     }
 }
 
@@ -45,10 +50,16 @@ pub struct Counters {
     pub inactive_split_bytes: Gauge,
     /// Number of such free blocks.
     pub inactive_split: Gauge,
+    /// Number of blocks that the program holds.
+    pub allocation: Gauge,
     /// Number of active blocks.
     pub active: Gauge,
     /// Number of segments, expandable ones left out.
     pub segment: Gauge,
+    /// Number of blocks that the program holds which are too large to be split, by `max_split_size_mb`.
+    pub oversize_allocations: Gauge,
+    /// Number of such segments.
+    pub oversize_segments: Gauge,
     /// Calls of `cudaMalloc` that succeeded.
     pub segment_allocs: u64,
     /// Calls of `cudaFree`.

@@ -14,11 +14,9 @@ impl Allocator<'_> {
     #[inline]
     pub(crate) fn free_requested(&mut self, slot: u32) {
         let Some(id) = self.held_by(slot) else { return };
-        let block = &mut self.blocks[id];
-        if block.state == State::Live {
-            block.state = State::Pending;
-            let size = block.size;
-            self.counters.allocated_bytes.sub(size);
+        if self.blocks[id].state == State::Live {
+            self.blocks[id].state = State::Pending;
+            self.count_given_back(id);
             self.pending.insert(id);
         }
     }
@@ -28,11 +26,22 @@ impl Allocator<'_> {
     pub(crate) fn free_completed(&mut self, slot: u32) {
         let Some(id) = self.held_by(slot) else { return };
         if self.blocks[id].state == State::Live {
-            self.counters.allocated_bytes.sub(self.blocks[id].size);
+            self.count_given_back(id);
         } else {
             self.pending.remove(&id);
         }
         self.complete(id);
+    }
+
+    #[inline]
+    fn count_given_back(&mut self, id: u32) {
+        let (size, list) = (self.blocks[id].size, self.blocks[id].list);
+        let oversize = self.count_if_oversize(size);
+        self.count(list, |counters| {
+            counters.allocated_bytes.sub(size);
+            counters.allocation.sub(1);
+            counters.oversize_allocations.sub(oversize);
+        });
     }
 
     /// Let a block become free when the next request waits for all streams.
@@ -57,19 +66,22 @@ impl Allocator<'_> {
         if let Some(held) = self.held.get_mut(block.slot as usize) {
             *held = NONE;
         }
-        self.counters.active_bytes.sub(block.size);
-        self.counters.requested_bytes.sub(block.requested);
-        self.counters.active.sub(1);
+        self.count(block.list, |counters| {
+            counters.active_bytes.sub(block.size);
+            counters.requested_bytes.sub(block.requested);
+            counters.active.sub(1);
+        });
         self.blocks[id].state = State::Free;
         let joined = [self.merge(id, block.prev), self.merge(id, block.next)];
         self.insert_free(id);
         if !self.segments[block.segment as usize].is_expandable() {
             let is_split = self.blocks.is_split(id);
             let parts = joined.iter().filter(|&&bytes| bytes != 0).count() as u64;
-            self.counters
-                .inactive_split_bytes
-                .swap(joined[0] + joined[1], if is_split { self.blocks[id].size } else { 0 });
-            self.counters.inactive_split.swap(parts, u64::from(is_split));
+            let bytes = if is_split { self.blocks[id].size } else { 0 };
+            self.count(block.list, |counters| {
+                counters.inactive_split_bytes.swap(joined[0] + joined[1], bytes);
+                counters.inactive_split.swap(parts, u64::from(is_split));
+            });
         }
     }
 

@@ -39,14 +39,17 @@ impl Allocator<'_> {
         let id = self.add_segment(segment.addr, segment.size, 0);
         let parts = parts_of(initial, segment);
         self.lay(id, list, &parts);
-        self.counters.segment.add(1);
-        self.counters.reserved_bytes.add(segment.size);
-        if 1 < parts.len() {
-            for part in parts.iter().filter(|part| part.state == State::Free) {
-                self.counters.inactive_split_bytes.add(part.size);
-                self.counters.inactive_split.add(1);
+        let oversize = self.count_if_oversize(segment.size);
+        let holes: &[Stretch] = if 1 < parts.len() { &parts } else { &[] };
+        self.count(list, |counters| {
+            counters.segment.add(1);
+            counters.oversize_segments.add(oversize);
+            counters.reserved_bytes.add(segment.size);
+            for part in holes.iter().filter(|part| part.state == State::Free) {
+                counters.inactive_split_bytes.add(part.size);
+                counters.inactive_split.add(1);
             }
-        }
+        });
         1
     }
 
@@ -76,7 +79,7 @@ impl Allocator<'_> {
                 push(&mut parts, part);
             }
             from = run.addr.saturating_add(run.size);
-            self.counters.reserved_bytes.add(run.size);
+            self.count(list, |counters| counters.reserved_bytes.add(run.size));
         }
         let past_end = first.addr.saturating_add(size);
         push(&mut parts, Stretch::empty(from, past_end.saturating_sub(from), State::Unmapped));

@@ -67,7 +67,10 @@ pub(super) struct Allocator<'a> {
     rules: Rules,
     pool_streams: &'a PoolStreams,
     driver: Driver<'a>,
+    /// Those of all memory.
     pub(super) counters: Counters,
+    /// Those of small and of large blocks, if they are wanted: most simulations do without.
+    by_size: Option<Box<[Counters; 2]>>,
     blocks: Blocks,
     segments: Vec<Segment>,
     unused_segments: Vec<u32>,
@@ -110,6 +113,7 @@ impl<'a> Allocator<'a> {
             pool_streams,
             driver,
             counters: Counters::default(),
+            by_size: None,
             blocks: Blocks::default(),
             segments: Vec::new(),
             unused_segments: Vec::new(),
@@ -167,23 +171,31 @@ impl<'a> Allocator<'a> {
 
     /// Count and log what is done to a segment.
     fn note(&mut self, action: SegmentAction, addr: u64, size: u64, list: u32) {
-        let counters = &mut self.counters;
-        match action {
-            SegmentAction::Alloc => counters.segment_allocs += 1,
-            SegmentAction::Free => counters.segment_frees += 1,
-            SegmentAction::Map => counters.segment_maps += 1,
-            SegmentAction::Unmap => counters.segment_unmaps += 1,
-        }
-        match action {
-            SegmentAction::Alloc => counters.segment.add(1),
-            SegmentAction::Free => counters.segment.sub(1),
-            SegmentAction::Map | SegmentAction::Unmap => {}
-        }
-        if action.gives_back() {
-            counters.reserved_bytes.sub(size);
-        } else {
-            counters.reserved_bytes.add(size);
-        }
+        let oversize = self.count_if_oversize(size);
+        self.count(list, |counters| {
+            match action {
+                SegmentAction::Alloc => counters.segment_allocs += 1,
+                SegmentAction::Free => counters.segment_frees += 1,
+                SegmentAction::Map => counters.segment_maps += 1,
+                SegmentAction::Unmap => counters.segment_unmaps += 1,
+            }
+            match action {
+                SegmentAction::Alloc => {
+                    counters.segment.add(1);
+                    counters.oversize_segments.add(oversize);
+                }
+                SegmentAction::Free => {
+                    counters.segment.sub(1);
+                    counters.oversize_segments.sub(oversize);
+                }
+                SegmentAction::Map | SegmentAction::Unmap => {}
+            }
+            if action.gives_back() {
+                counters.reserved_bytes.sub(size);
+            } else {
+                counters.reserved_bytes.add(size);
+            }
+        });
         self.log.push(SegmentEvent {
             event: self.now,
             action,
@@ -192,6 +204,31 @@ impl<'a> Allocator<'a> {
             cause: Cause::Request,
             pool_stream: list / 2,
         });
+    }
+
+    /// Count small and large blocks apart from now on.
+    pub(super) fn count_by_size(&mut self) {
+        self.by_size = Some(Box::default());
+    }
+
+    /// The counters of small and of large blocks, if they are counted apart.
+    pub(super) fn counters_by_size(&self) -> Option<[Counters; 2]> {
+        self.by_size.as_deref().copied()
+    }
+
+    /// Change the counters of all memory, and of the small or large blocks that a list is for.
+    #[inline]
+    fn count(&mut self, list: u32, change: impl Fn(&mut Counters)) {
+        change(&mut self.counters);
+        if let Some(by_size) = &mut self.by_size {
+            change(&mut by_size[usize::from(!is_small_list(list))]);
+        }
+    }
+
+    /// 1 for a size that is never split, else 0.
+    #[inline]
+    fn count_if_oversize(&self, size: u64) -> u64 {
+        u64::from(self.rules.settings.max_split() <= size)
     }
 
     /// The address of a block.

@@ -41,13 +41,19 @@ impl Allocator<'_> {
     pub(super) fn hold(&mut self, id: u32, requested: u64, slot: u32, state: State) {
         let block = &mut self.blocks[id];
         (block.requested, block.slot, block.state) = (requested, slot, state);
-        let size = block.size;
-        self.counters.active_bytes.add(size);
-        self.counters.requested_bytes.add(requested);
-        self.counters.active.add(1);
-        if state == State::Live {
-            self.counters.allocated_bytes.add(size);
-        } else {
+        let (size, list) = (block.size, block.list);
+        let oversize = self.count_if_oversize(size);
+        self.count(list, |counters| {
+            counters.active_bytes.add(size);
+            counters.requested_bytes.add(requested);
+            counters.active.add(1);
+            if state == State::Live {
+                counters.allocated_bytes.add(size);
+                counters.allocation.add(1);
+                counters.oversize_allocations.add(oversize);
+            }
+        });
+        if state != State::Live {
             self.pending.insert(id);
         }
         if let Some(held) = self.held.get_mut(slot as usize) {
@@ -65,8 +71,10 @@ impl Allocator<'_> {
         let counts = !self.segments[block.segment as usize].is_expandable();
         if !self.should_split(block.list, size, remaining) {
             if is_split && counts {
-                self.counters.inactive_split_bytes.sub(block.size);
-                self.counters.inactive_split.sub(1);
+                self.count(block.list, |counters| {
+                    counters.inactive_split_bytes.sub(block.size);
+                    counters.inactive_split.sub(1);
+                });
             }
             return id;
         }
@@ -75,11 +83,15 @@ impl Allocator<'_> {
         let rest = &mut self.blocks[id];
         (rest.addr, rest.size) = (block.addr + size, remaining);
         self.insert_free(id);
-        if is_split && counts {
-            self.counters.inactive_split_bytes.sub(size);
-        } else if counts {
-            self.counters.inactive_split_bytes.add(remaining);
-            self.counters.inactive_split.add(1);
+        if counts {
+            self.count(block.list, |counters| {
+                if is_split {
+                    counters.inactive_split_bytes.sub(size);
+                } else {
+                    counters.inactive_split_bytes.add(remaining);
+                    counters.inactive_split.add(1);
+                }
+            });
         }
         cut
     }

@@ -4,7 +4,7 @@ use crate::allocator::Counters;
 use oomscope_model::{DeviceId, ESTIMATE_KEY, NeededMemory, Setting, SettingValue, Snapshot};
 
 /// Note the peaks that the allocator counted, under the names that the recorder has for them.
-pub(super) fn note_peaks(recorder: &mut Vec<Setting>, device: DeviceId, counters: Counters) {
+pub(super) fn note_peaks(recorder: &mut Vec<Setting>, device: DeviceId, counters: &Counters) {
     let peaks = [
         ("peak_requested_bytes", counters.requested_bytes.peak),
         ("peak_reserved_bytes", counters.reserved_bytes.peak),

@@ -70,8 +70,8 @@ fn with_layout(mut snapshot: Snapshot, laid: Vec<Laid>) -> LaidOut {
     let moved: BTreeMap<DeviceId, Moved> =
         laid.iter().map(|laid| (laid.device, laid.moved.clone())).collect();
     let counters: Vec<(DeviceId, Counters)> = laid.iter().map(|laid| (laid.device, laid.counters)).collect();
-    for &(device, counted) in &counters {
-        facts::note_peaks(&mut snapshot.recorder, device, counted);
+    for (device, counted) in &counters {
+        facts::note_peaks(&mut snapshot.recorder, *device, counted);
     }
     snapshot.census =
         std::mem::take(&mut snapshot.census).moved(|device, addr| moved.get(&device)?.address(addr));

@@ -3,11 +3,14 @@
 mod fidelity;
 mod outcome;
 mod run;
+mod statistics;
 
 pub use fidelity::Fidelity;
 pub(super) use fidelity::{MemoryFit, compare, first_difference, given_back, judge_memory};
 pub use outcome::{Outcome, Reach, SimulatedOom, margin_bytes};
 pub(super) use run::{run, run_requests};
+pub use statistics::Statistics;
+pub(super) use statistics::statistics_at;
 
 use super::allocator::{Allocator, LaidSegment};
 use super::requests::{Op, Request, Requests};
@@ -34,6 +37,14 @@ pub(super) struct Replay<'a> {
 impl<'a> Replay<'a> {
     pub(super) fn new(requests: &'a Requests, rules: Rules) -> Self {
         let mut allocator = Allocator::new(rules, &requests.pool_streams, requests.slots, &requests.segments);
+        allocator.lay_out_initial_state(&requests.initial);
+        Self { allocator }
+    }
+
+    /// The same with counters for small and large blocks of their own.
+    pub(super) fn counting_by_size(requests: &'a Requests, rules: Rules) -> Self {
+        let mut allocator = Allocator::new(rules, &requests.pool_streams, requests.slots, &requests.segments);
+        allocator.count_by_size();
         allocator.lay_out_initial_state(&requests.initial);
         Self { allocator }
     }

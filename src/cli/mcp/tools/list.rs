@@ -31,14 +31,14 @@ fn answer(call: &Call<'_>, out: &mut dyn Write) -> Result<(), Refusal> {
 fn listed(call: &Call<'_>, folder: &Path) -> Result<ListedFolder, Refusal> {
     let (listing, left_out) = call.folders.listing(folder)?;
     let files = listing.files.iter().map(|entry| ListedFile {
-        file: entry.path.display().to_string(),
+        file: call.folders.name(&entry.path).display().to_string(),
         bytes: entry.stamp.bytes(),
         modified_us: entry.stamp.modified_us(),
     });
     Ok(ListedFolder {
         folder: folder.display().to_string(),
         files: files.collect(),
-        folders: listing.folders.iter().map(|path| path.display().to_string()).collect(),
+        folders: listing.folders.iter().map(|path| call.folders.name(path).display().to_string()).collect(),
         links_left_out: left_out,
         is_cut: listing.is_cut,
     })

@@ -1,10 +1,10 @@
 //! A snapshot at a glance: its verdict, its peak, and active memory as a line.
 
-use oomscope_analysis::{Attribution, UserRules};
-use oomscope_diagnosis::{DiagnosisRequest, Severity, diagnose};
+use oomscope_analysis::UserRules;
+use oomscope_diagnosis::Severity;
 use oomscope_draw::SparkLine;
 use oomscope_model::{DeviceId, Recording, Snapshot, TrustedBytes};
-use oomscope_report::{headline, predicted_title};
+use oomscope_report::{GlanceText, predicted_title};
 use oomscope_snapshot::load::{Input, LoadError, Progress, load};
 use oomscope_units as units;
 use serde::{Deserialize, Serialize};
@@ -40,10 +40,15 @@ pub(crate) enum Scan {
 impl Glance {
     /// Of a device whose verdict is known.
     pub(crate) fn new(recording: &Recording, title: &str, severity: Severity) -> Self {
+        let title = predicted_title(recording.snapshot(), title);
+        Self::of_text(recording, title, severity)
+    }
+
+    fn of_text(recording: &Recording, title: String, severity: Severity) -> Self {
         let snapshot = recording.snapshot();
         Self {
             spark: SparkLine::of(recording),
-            title: predicted_title(snapshot, title),
+            title,
             severity,
             peak: recording.peak_active().1,
             device: (1 < snapshot.timelines.len()).then(|| device_text(recording.device, snapshot)),
@@ -53,15 +58,8 @@ impl Glance {
     /// Of a snapshot; `None` if it holds no memory of any device. Takes its time.
     fn of(snapshot: &Arc<Snapshot>) -> Option<Self> {
         let recording = Recording::main(snapshot)?;
-        let attribution = Attribution::of(&recording, &UserRules::default());
-        let request = DiagnosisRequest::default();
-        let diagnosis = diagnose(&recording, &attribution, request).ok();
-        let verdict = diagnosis.as_ref().and_then(|diagnosis| diagnosis.verdict());
-        let (title, severity) = verdict.map_or_else(
-            || (headline(&recording, snapshot.damage.is_some()), Severity::Info),
-            |verdict| (verdict.title.to_string(), verdict.severity),
-        );
-        Some(Self::new(&recording, &title, severity))
+        let GlanceText { title, severity, .. } = GlanceText::of(&recording, &UserRules::default());
+        Some(Self::of_text(&recording, title, severity))
     }
 
     /// False for a glance that was not made here.

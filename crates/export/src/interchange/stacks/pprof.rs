@@ -13,6 +13,9 @@ use foldhash::HashMap;
 use oomscope_model::{FrameId, StrId};
 use std::io::{self, Write};
 
+/// Longest name and path that are put together, in bytes.
+const MAX_NAME_BYTES: usize = 500;
+
 /// Fields of `Profile`.
 mod field {
     pub(super) const SAMPLE_TYPE: u32 = 1;
@@ -132,15 +135,20 @@ impl<W: Write> Profile<'_, W> {
             let next = functions.len() as u64 + 1;
             let function = *functions.entry(key).or_insert(next);
             if function == next {
-                let [name, file] = match key {
-                    Some((file, name)) => [name, file].map(|text| {
-                        // A text may have megabytes, and thousands of functions.
-                        *of_text.entry(text).or_insert_with(|| self.string(&snapshot.strings.whole(text)))
-                    }),
-                    None => [NO_STACK, ""].map(|text| self.string(text)),
+                let [name, system_name, file] = match key {
+                    Some((file, name)) => {
+                        let [plain, path] = [name, file].map(|text| {
+                            // A text may have megabytes, and thousands of functions.
+                            *of_text.entry(text).or_insert_with(|| self.string(&snapshot.strings.whole(text)))
+                        });
+                        let texts = [name, file].map(|text| snapshot.strings.whole(text));
+                        let shown = name_with_file(&texts[0], &texts[1]);
+                        [shown.map_or(plain, |shown| self.string(&shown)), plain, path]
+                    }
+                    None => [NO_STACK, NO_STACK, ""].map(|text| self.string(text)),
                 };
-                let message =
-                    self.message.number(1, function).number(2, name).number(3, name).number(4, file);
+                let message = self.message.number(1, function).number(2, name).number(3, system_name);
+                let message = message.number(4, file);
                 message.write_to(&mut self.out, field::FUNCTION)?;
             }
             self.message.number(1, id);
@@ -158,5 +166,33 @@ impl<W: Write> Profile<'_, W> {
             one.append_to(&mut self.out)?;
         }
         self.out.finish()?.flush()
+    }
+}
+/// `forward (train/model.py)`: readers add up functions by their names, and every module has a `forward`. `None` where the name says it all,
+/// or texts are too long to be repeated.
+fn name_with_file(name: &str, file: &str) -> Option<String> {
+    let mut parts = file.rsplit(['/', '\\']);
+    let (base, folder) = (parts.next()?, parts.next());
+    if base.is_empty() || MAX_NAME_BYTES < name.len() + file.len() {
+        return None;
+    }
+    match folder.filter(|folder| !folder.is_empty()) {
+        Some(folder) => Some(format!("{name} ({folder}/{base})")),
+        None => Some(format!("{name} ({base})")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_with_file;
+
+    #[test]
+    fn functions_of_one_name_are_told_apart_by_their_files() {
+        let of = |name, file| name_with_file(name, file).expect("both are short");
+        assert_eq!(of("forward", "/work/train/model.py"), "forward (train/model.py)");
+        assert_eq!(of("forward", "model.py"), "forward (model.py)");
+        assert_eq!(of("step", "C:\\code\\optim.py"), "step (code/optim.py)");
+        assert_eq!(name_with_file("forward", ""), None);
+        assert_eq!(name_with_file("forward", &"x".repeat(10_000)), None);
     }
 }

@@ -54,7 +54,7 @@ impl TableWriter for Checked {
 /// Write the selection in all formats that are not tables: nothing may panic.
 fn write_whole(selection: &Selection<'_>) {
     for format in FORMATS {
-        if let Content::Stacks(write) | Content::Trace(write) = format.content {
+        if let Content::Database(write) | Content::Stacks(write) | Content::Trace(write) = format.content {
             let mut out = Vec::new();
             write(selection, &mut out, &mut Progress::new(&mut |_| ())).expect("memory can be written");
         }
@@ -100,7 +100,7 @@ fn written(snapshot: &Arc<Snapshot>, format: &str, table: &str) -> String {
             let mut progress = Progress::new(&mut quiet);
             table.write(&everything(snapshot), &mut *writer, &mut progress).expect("memory can be written");
         }
-        Content::Stacks(_) | Content::Trace(_) => unreachable!("a format of tables"),
+        Content::Database(_) | Content::Stacks(_) | Content::Trace(_) => unreachable!("a format of tables"),
     }
     String::from_utf8(out).expect("the output is text")
 }

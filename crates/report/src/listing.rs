@@ -1,0 +1,107 @@
+//! The snapshots of a folder, a line each: the peak, and the verdict.
+
+use super::headline::headline;
+use super::predicted::predicted_title;
+use super::table::{self, Align};
+use oomscope_analysis::{Attribution, UserRules};
+use oomscope_diagnosis::{DiagnosisRequest, FindingId, Severity, diagnose};
+use oomscope_model::{Recording, TrustedBytes};
+use oomscope_units as units;
+use std::io::{self, Write};
+use unicode_width::UnicodeWidthChar as _;
+
+/// Fewest cells for what happened; with less room, lines go beyond the width.
+const MIN_VERDICT: usize = 24;
+
+/// What is said of a snapshot in one line: of its device with an OOM, else of the one with most events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GlanceText {
+    /// The name of the verdict, such as `fragmentation`; empty where nothing failed.
+    pub verdict: &'static str,
+    /// Its title.
+    pub title: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The active peak.
+    pub peak: TrustedBytes,
+}
+
+impl GlanceText {
+    /// Of a device, with rules of the user for categories. Takes its time.
+    pub fn of(recording: &Recording, rules: &UserRules) -> Self {
+        let snapshot = recording.snapshot();
+        let attribution = Attribution::of(recording, rules);
+        let diagnosis = diagnose(recording, &attribution, DiagnosisRequest::default()).ok();
+        let verdict = diagnosis.as_ref().and_then(|diagnosis| diagnosis.verdict());
+        let (name, title, severity) = verdict.map_or_else(
+            || ("", headline(recording, snapshot.damage.is_some()), Severity::Info),
+            |verdict| (verdict_name(verdict.id), verdict.title.to_string(), verdict.severity),
+        );
+        let peak = recording.peak_active().1;
+        Self { verdict: name, title: predicted_title(snapshot, &title), severity, peak }
+    }
+}
+
+/// A file of a list: its name, and what is said of it or why it cannot be read.
+pub type ListedGlance = (String, Result<GlanceText, String>);
+
+/// Write a list of files. Verdicts are cut where lines would be wider than `width` cells.
+///
+/// # Errors
+/// When writing fails.
+pub fn listing_text(out: &mut dyn Write, files: &[ListedGlance], width: usize) -> io::Result<()> {
+    let cells = |(name, found): &ListedGlance| match found {
+        Ok(glance) => {
+            let peak = glance.peak.written(units::bytes);
+            vec![units::printable(name), peak, glance.verdict.to_owned(), glance.title.clone()]
+        }
+        Err(why) => {
+            let why = format!("cannot be read: {}", units::printable(why));
+            vec![units::printable(name), String::new(), String::new(), why]
+        }
+    };
+    let mut rows = vec![["FILE", "PEAK", "VERDICT", "WHAT HAPPENED"].map(str::to_owned).to_vec()];
+    rows.extend(files.iter().map(cells));
+    let before: usize = (0..3).map(|column| table::width_of(&rows, column) + 2).sum();
+    let room = width.saturating_sub(before).max(MIN_VERDICT);
+    for verdict in rows.iter_mut().filter_map(|row| row.last_mut()) {
+        *verdict = cut(verdict, room);
+    }
+    table::write(out, &[Align::Left, Align::Right, Align::Left, Align::Left], &rows)
+}
+
+/// The name of a verdict about a failure.
+fn verdict_name(id: FindingId) -> &'static str {
+    match id {
+        FindingId::Nothing => "",
+        id => id.name(),
+    }
+}
+
+/// The beginning of a text, in at most so many cells.
+fn cut(text: &str, cells: usize) -> String {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += c.width().unwrap_or(0);
+        if cells < used {
+            let mut short = text[..at].to_owned();
+            // Room for the ellipsis.
+            while cells <= unicode_width::UnicodeWidthStr::width(short.as_str()) && short.pop().is_some() {}
+            return format!("{}…", short.trim_end());
+        }
+    }
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_at_the_width() {
+        assert_eq!(cut("short", 10), "short");
+        assert_eq!(cut("exactly so", 10), "exactly so");
+        assert_eq!(cut("a little longer", 10), "a little…");
+        assert_eq!(cut("模型模型模型", 7), "模型模…");
+    }
+}
