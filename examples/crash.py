@@ -1,4 +1,4 @@
-"""The program of crash-to-fix.md: its first step does not fit."""
+"""The program of crash-to-fix: its first step does not fit."""
 import torch
 from torch import nn
 
