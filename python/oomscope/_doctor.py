@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import os
+import subprocess
 import sys
+import time
 from typing import Any
 
 from ._cost import measure
@@ -19,17 +22,21 @@ from ._version import __version__
 def doctor(arguments: list[str]) -> int:
     """Prints what is found; 1 if nothing can be recorded."""
     asked = argparse.ArgumentParser(
-        prog="oomscope doctor", description="Says whether this torch can record, and what it costs here."
+        prog="oomscope doctor", description="Check whether this PyTorch can record, and at what cost."
     )
     asked.add_argument("--no-cost", action="store_true", help="do not measure what recording costs")
     options = asked.parse_args(arguments)
     _line("oomscope", f"{__version__}, program {find_program() or 'not installed'}")
     _line("Python", f"{sys.version.split()[0]}, {sys.executable}")
+    start = time.perf_counter()
     try:
         torch: Any = importlib.import_module("torch")
     except ImportError as error:
         return _nothing(f"torch cannot be imported: {error}")
+    torch_s = time.perf_counter() - start
     _line("torch", str(torch.__version__))
+    # What a program pays before anything is recorded, and for torch in any case.
+    _line("import", f"torch {torch_s:.1f} s{_import_own()}")
     if not torch.cuda.is_available():
         return _nothing("torch finds no device: it records where torch.cuda.is_available()")
     torch.cuda.init()
@@ -41,6 +48,20 @@ def doctor(arguments: list[str]) -> int:
         for line in measure(torch):
             _line("cost", line)
     return 0
+
+
+def _import_own() -> str:
+    """What the package itself takes to import. Here it is imported already, so a new Python is asked."""
+    code = "import time; start = time.perf_counter(); import oomscope; print(time.perf_counter() - start)"
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return f", oomscope {float(done.stdout.split()[-1]):.2f} s" if done.returncode == 0 else ""
 
 
 def _explain_torch(torch: Any) -> bool:

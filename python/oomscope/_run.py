@@ -22,43 +22,57 @@ def parser() -> argparse.ArgumentParser:
         epilog="torchrun --nproc-per-node 8 -m oomscope run train.py ARGS records each rank.",
     )
     add = parser.add_argument
-    add("-d", "--dir", default="snapshots", help="where snapshots are written (default: %(default)s)")
-    add("--no-oom", action="store_true", help="write none when memory runs out")
+    add("-d", "--dir", default="snapshots", help="write snapshots to this directory (default: %(default)s)")
+    add("--no-oom", action="store_true", help="do not write a snapshot when memory runs out")
     add(
         "--signal",
         default="SIGUSR2",
-        help="write one on this signal; 'none' for no signal (default: %(default)s)",
+        help="write a snapshot on this signal; 'none' for no signal (default: %(default)s)",
     )
-    add("--after-steps", type=int, metavar="N", help="write one after N steps of the optimizer")
+    add("--after-steps", type=int, metavar="N", help="write a snapshot after N steps of the optimizer")
     add(
         "--on-peak",
         metavar="SIZE",
-        help="write one when a step ends with a new maximum above this, such as 60GiB",
+        help="write a snapshot when a step ends with a new peak above this size, such as 60GiB",
     )
     add(
         "--at-end",
         action=argparse.BooleanOptionalAction,
-        help="write one at the end (default: if there is no other)",
+        help="write a snapshot at the end (default: only if there is no other)",
     )
     add(
         "--max-entries",
         type=int,
         default=MAX_ENTRIES,
         metavar="N",
-        help="events that are kept (default: %(default)s)",
+        help="keep at most N events of the history (default: %(default)s)",
     )
-    add("--stacks", choices=("all", "python"), default="all", help="'python' leaves out C++ frames")
     add(
-        "--max-files", type=int, default=MAX_FILES, metavar="N", help="files that stay (default: %(default)s)"
+        "--stacks",
+        choices=("all", "python"),
+        default="all",
+        help="frames of stacks; 'python' leaves out those of C++ (default: %(default)s)",
+    )
+    add(
+        "--max-files",
+        type=int,
+        default=MAX_FILES,
+        metavar="N",
+        help="keep at most N snapshots (default: %(default)s)",
     )
     most = show_size(MAX_BYTES).replace(" ", "")
-    add("--max-bytes", default=most, metavar="SIZE", help="bytes that stay (default: %(default)s)")
-    add("--no-verdict", action="store_true", help="do not print what oomscope report says at the end")
-    add("--no-census", action="store_true", help="do not write the names of tensors")
-    add("--modules", action="store_true", help="write which module made each allocation")
-    add("--redact", action="store_true", help="write hashes in place of the names of tensors and variables")
-    add("--no-ranks", action="store_true", help="do not write one when another rank of the job fails")
-    add("-m", dest="is_module", action="store_true", help="the program is a module, as in python -m")
+    add(
+        "--max-bytes",
+        default=most,
+        metavar="SIZE",
+        help="keep snapshots of at most this size in all (default: %(default)s)",
+    )
+    add("--no-verdict", action="store_true", help="do not print the verdict of oomscope report at the end")
+    add("--no-census", action="store_true", help="do not record the names of tensors")
+    add("--modules", action="store_true", help="record which module made each allocation")
+    add("--redact", action="store_true", help="replace the names of tensors, modules and variables by hashes")
+    add("--no-ranks", action="store_true", help="do not write a snapshot when another rank of the job fails")
+    add("-m", dest="is_module", action="store_true", help="run a module, as python -m does")
     add("program", nargs=argparse.REMAINDER, metavar="PROGRAM ARGS", help="the program and its arguments")
     return parser
 

@@ -18,6 +18,7 @@ from ._history import History
 from ._marks import Marks
 from ._messages import harmless, say
 from ._modules import Modules
+from ._notebook import Notebook
 from ._observer import forget, listen
 from ._optimizer_clock import OptimizerClock
 from ._options import Options
@@ -50,6 +51,7 @@ class Session:
         self._clock: OptimizerClock | None = None
         self._signal: SignalTrigger | None = None
         self._modules = Modules(torch, self.marks) if options.modules else None
+        self._notebook = Notebook(lambda: self.triggers.last_oom, print_verdict)
         self._has_met = False
         self._counted = 0
         self._said: int | None = None
@@ -71,6 +73,9 @@ class Session:
             with harmless("waiting for a signal"):
                 self._signal = SignalTrigger(self._options.signal, self._on_signal)
                 self._signal.install()
+        if self._options.verdict:
+            with harmless("listening to the notebook"):
+                self._notebook.start()
         self._torch.cuda._lazy_call(self._start)
 
     def _start(self) -> None:
@@ -130,6 +135,8 @@ class Session:
             with harmless("stopping the recording"):
                 self.history.stop()
             self._conclude()
+        with harmless("leaving the notebook"):
+            self._notebook.stop()
 
     def _part_from_peers(self) -> None:
         peers = self.triggers.peers
@@ -159,7 +166,7 @@ class Session:
         path = self.triggers.last_oom
         if path is None and files and find_rank()[0] == 0:
             path = files[-1].path
-        if path is not None:
+        if path is not None and not self._notebook.is_told(path):
             with harmless("asking for the verdict"):
                 print_verdict(path)
 
