@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use super::output;
+use oomscope_draw::fonts::LICENCES as FONTS;
 use std::io::Write as _;
 
 /// Licences of the program, its fonts and the packages that it is built from. `about.hbs` says how the last
@@ -9,8 +10,8 @@ use std::io::Write as _;
 const NOTICES: [(&str, &str); 5] = [
     ("oomscope, under either of two licences: MIT", include_str!("../../LICENSE-MIT")),
     ("oomscope, under either of two licences: Apache-2.0", include_str!("../../LICENSE-APACHE")),
-    ("The font Inter", include_str!("../../assets/fonts/Inter-OFL.txt")),
-    ("The font JetBrains Mono", include_str!("../../assets/fonts/JetBrainsMono-OFL.txt")),
+    FONTS[0],
+    FONTS[1],
     ("Packages", include_str!("../../assets/third-party.txt")),
 ];
 

@@ -25,6 +25,7 @@ mod names;
 mod open;
 mod out_of_proportion;
 mod output;
+mod progress_bar;
 mod ranks;
 mod recorder;
 mod remedies;

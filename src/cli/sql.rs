@@ -1,8 +1,9 @@
 //! `oomscope sql`: questions in SQL about the tables of a recording.
 
-use super::export::{everything, with_bar};
+use super::export::everything;
 use super::failure::Failure;
 use super::output;
+use super::progress_bar::with_bar;
 use super::select::Source;
 use super::stderr;
 use clap::Args;
@@ -153,10 +154,9 @@ impl RowWriter for JsonLines<'_> {
             write_json_text(self.out, name)?;
             write!(self.out, ":")?;
             match value {
-                SqlValue::Null => write!(self.out, "null")?,
                 SqlValue::Integer(number) => write!(self.out, "{number}")?,
                 SqlValue::Real(number) if number.is_finite() => write!(self.out, "{number}")?,
-                SqlValue::Real(_) => write!(self.out, "null")?,
+                SqlValue::Null | SqlValue::Real(_) => write!(self.out, "null")?,
                 SqlValue::Text(text) => write_json_text(self.out, &text)?,
             }
         }

@@ -8,10 +8,12 @@ use super::stderr;
 use clap::Args;
 use oomscope_analysis::filter::Filter;
 use oomscope_analysis::{Phases, UserRules};
-use oomscope_model::{Moment, Recording};
+use oomscope_model::{DeviceId, Moment, Recording, Snapshot};
 use oomscope_report as report;
 use oomscope_report::StatsRequest;
 use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Arguments of `stats`.
 #[derive(Debug, Args)]
@@ -58,6 +60,9 @@ pub(super) struct StatsArgs {
     /// Add up the allocations that match, such as 'size>100MB attention iteration:3 -kept'
     #[arg(long, value_name = "QUERY", value_parser = parse_filter, allow_hyphen_values = true)]
     filter: Option<Filter>,
+    /// Print only this device, -1 for pinned host memory [default: all]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    device: Option<i64>,
     /// Output format
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
     format: TextOrJson,
@@ -82,7 +87,7 @@ pub(super) fn write_json(
     recording: &super::select::Opened<'_>,
     notice: &dyn Fn(&str),
 ) -> Result<(), Failure> {
-    let file = (recording.file.display().to_string(), std::sync::Arc::clone(&recording.snapshot));
+    let file = (recording.file.display().to_string(), Arc::clone(&recording.snapshot));
     with_request(args, &recording.rules, notice, |request| {
         Ok(report::stats_json(out, std::iter::once(file), request)?)
     })
@@ -105,6 +110,7 @@ fn with_request(
         has_modules: args.modules,
         has_iterations: args.iterations,
         has_summary: args.summary,
+        device: args.device.map(DeviceId),
         ..StatsRequest::new(rules)
     })
 }
@@ -116,6 +122,7 @@ pub(super) fn text(
     request: StatsRequest<'_>,
 ) -> Result<(), Failure> {
     for (i, (path, snapshot)) in files.enumerate() {
+        mention_missing(path, &snapshot, request.device);
         if i != 0 {
             writeln!(out)?;
         }
@@ -125,10 +132,22 @@ pub(super) fn text(
 }
 
 fn json(out: &mut dyn Write, files: &mut Loaded<'_>, request: StatsRequest<'_>) -> Result<(), Failure> {
-    let mut files = files.map(|(path, snapshot)| (path.display().to_string(), snapshot)).peekable();
+    let named = |(path, snapshot): (&Path, _)| {
+        mention_missing(path, &snapshot, request.device);
+        (path.display().to_string(), snapshot)
+    };
+    let mut files = files.map(named).peekable();
     // If no file can be read, an empty array would look like an answer.
     if files.peek().is_some() {
         report::stats_json(out, files, request)?;
     }
     Ok(out.flush()?)
+}
+
+/// Say that a file lacks the device that was asked for.
+fn mention_missing(path: &Path, snapshot: &Arc<Snapshot>, device: Option<DeviceId>) {
+    let Some(device) = device else { return };
+    if !Recording::all(snapshot).any(|recording| recording.device == device) {
+        stderr::notice(&format!("{} has no {device}", path.display()));
+    }
 }

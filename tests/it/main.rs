@@ -66,6 +66,7 @@ mod shared_parts;
 mod simulate;
 mod simulator;
 mod source_tree;
+mod sql;
 mod stats_golden;
 mod stats_shared;
 mod structure;

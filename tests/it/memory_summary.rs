@@ -2,7 +2,7 @@
 //!
 //! `memory_summary/program.py` made the recordings, with PyTorch's own allocator.
 
-use crate::support::{json, root, sample, stdout};
+use crate::support::{json, root, run, sample, stdout};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -80,6 +80,11 @@ fn it_is_there_only_if_it_is_asked_for() {
     // One device of two, and no table for pinned memory of the host, which another allocator has.
     let two = sample("two_devices_oom.pickle").display().to_string();
     assert_eq!(stdout(["stats", &two, "--summary"]).matches("PyTorch CUDA memory summary").count(), 2);
+    let one = stdout(["stats", &two, "--summary", "--device", "1", "--at", "oom"]);
+    assert_eq!(one.matches("PyTorch CUDA memory summary, device ID 1").count(), 1, "{one}");
+    assert_eq!(json(["stats", &two, "--device", "1", "--format", "json"]).as_array().map(Vec::len), Some(1));
+    let missing = run(["stats", &two, "--device", "7"]);
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("has no device 7"));
     let pinned = sample("pinned_host.pickle").display().to_string();
     assert_eq!(stdout(["stats", &pinned, "--summary"]).matches("PyTorch CUDA memory summary").count(), 1);
 }

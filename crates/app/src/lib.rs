@@ -137,7 +137,7 @@ pub fn run(start: Options) -> Result<(), WindowError> {
         .with_title("oomscope")
         .with_inner_size([1440.0, 900.0])
         .with_min_inner_size([760.0, 480.0]);
-    if let Ok(icon) = eframe::icon_data::from_png_bytes(include_bytes!("../../../assets/icon.png")) {
+    if let Ok(icon) = eframe::icon_data::from_png_bytes(include_bytes!("../assets/icon.png")) {
         viewport = viewport.with_icon(icon);
     }
     let options = eframe::NativeOptions { viewport, ..Default::default() };

@@ -6,13 +6,19 @@ use std::sync::Arc;
 /// The font family of headings.
 pub const SEMIBOLD: &str = "semibold";
 
+/// The licences of the fonts: what each is for, and its text.
+pub const LICENCES: [(&str, &str); 2] = [
+    ("The font Inter", include_str!("../assets/fonts/Inter-OFL.txt")),
+    ("The font JetBrains Mono", include_str!("../assets/fonts/JetBrainsMono-OFL.txt")),
+];
+
 /// Fonts for text, headings and code, with egui's own for glyphs that they lack.
 pub fn definitions() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
     let files: [(&str, &'static [u8]); 3] = [
-        ("Inter", include_bytes!("../../../assets/fonts/Inter-Regular.otf")),
-        (SEMIBOLD, include_bytes!("../../../assets/fonts/Inter-SemiBold.otf")),
-        ("JetBrains Mono", include_bytes!("../../../assets/fonts/JetBrainsMono-Regular.ttf")),
+        ("Inter", include_bytes!("../assets/fonts/Inter-Regular.otf")),
+        (SEMIBOLD, include_bytes!("../assets/fonts/Inter-SemiBold.otf")),
+        ("JetBrains Mono", include_bytes!("../assets/fonts/JetBrainsMono-Regular.ttf")),
     ];
     for (name, bytes) in files {
         fonts.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));

@@ -115,7 +115,7 @@ pub fn stats_json(
     let records = |(file, snapshot): (String, Arc<Snapshot>)| -> Vec<Record> {
         let facts = Facts::of(&snapshot, request.rules);
         let of = |recording| record(&file, &recording, &facts, request);
-        Recording::all(&snapshot).map(of).collect()
+        request.devices(&snapshot).map(of).collect()
     };
     json::write_array(out, files.flat_map(records))
 }
@@ -216,7 +216,7 @@ pub fn stats_text(
         writeln!(out, "  predicted    {predicted}")?;
     }
     if request.has_summary {
-        return Recording::all(snapshot).try_for_each(|recording| device_summary(out, &recording, request));
+        return request.devices(snapshot).try_for_each(|recording| device_summary(out, &recording, request));
     }
     let settings = non_default_settings(snapshot);
     let settings = match (snapshot.settings.is_empty(), settings.is_empty()) {
@@ -239,7 +239,7 @@ pub fn stats_text(
         writeln!(out, "  empty: no segments and no events were recorded")?;
     }
     let facts = Facts::of(snapshot, request.rules);
-    for recording in Recording::all(snapshot) {
+    for recording in request.devices(snapshot) {
         device_text(out, &recording, &facts, request)?;
     }
     Ok(())

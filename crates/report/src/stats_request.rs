@@ -6,11 +6,12 @@ use super::modules::modules_text;
 use super::position::{PlaceRecord, place, position_text};
 use oomscope_analysis::filter::{Filter, Prepared};
 use oomscope_analysis::{Attribution, CategoryBytes, Phases, UserRules, iteration_table, module_table};
-use oomscope_model::{Bytes, Moment, Recording, Timeline};
+use oomscope_model::{Bytes, DeviceId, Moment, Recording, Snapshot, Timeline};
 use oomscope_units as units;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// What to say besides the figures that are always there.
 #[derive(Clone, Copy)]
@@ -27,6 +28,8 @@ pub struct StatsRequest<'a> {
     pub has_iterations: bool,
     /// Whether to add the allocator's own statistics.
     pub has_summary: bool,
+    /// The only device that is wanted; `None` for all.
+    pub device: Option<DeviceId>,
 }
 
 /// Finds a moment on a device.
@@ -35,7 +38,25 @@ pub type FindMoment<'a> = dyn Fn(&Recording, &Phases) -> Option<Moment> + 'a;
 impl<'a> StatsRequest<'a> {
     /// Nothing but the figures that are always there.
     pub fn new(rules: &'a UserRules) -> Self {
-        Self { rules, at: None, filter: None, has_modules: false, has_iterations: false, has_summary: false }
+        Self {
+            rules,
+            at: None,
+            filter: None,
+            has_modules: false,
+            has_iterations: false,
+            has_summary: false,
+            device: None,
+        }
+    }
+
+    /// The devices that are wanted.
+    pub(super) fn devices<'s>(
+        &self,
+        snapshot: &'s Arc<Snapshot>,
+    ) -> impl Iterator<Item = Recording> + use<'s> {
+        let wanted = self.device;
+        Recording::all(snapshot)
+            .filter(move |recording| wanted.is_none_or(|device| device == recording.device))
     }
 
     /// The moment that the user names, if the device has it.

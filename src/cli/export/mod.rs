@@ -2,14 +2,11 @@
 
 mod args;
 mod profile;
-mod progress_bar;
 mod selection;
 mod tables;
 mod whole;
 
 pub(super) use args::ExportArgs;
-#[cfg(feature = "sql")]
-pub(super) use progress_bar::with_bar;
 #[cfg(feature = "sql")]
 pub(super) use selection::everything;
 

@@ -1,10 +1,10 @@
 //! Tables, in one file or a folder.
 
 use super::args::ExportArgs;
-use super::progress_bar::with_bar;
 use super::selection::{Otherwise, selection};
 use crate::cli::failure::Failure;
 use crate::cli::max_output::Within;
+use crate::cli::progress_bar::with_bar;
 use crate::cli::table_folder::{table_path, write_folder};
 use oomscope_export::interchange::{OpenTable, Progress, Selection, TABLES, Table};
 use oomscope_model::SaturatingSum as _;

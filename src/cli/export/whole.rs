@@ -2,9 +2,9 @@
 
 use super::args::ExportArgs;
 use super::profile;
-use super::progress_bar::with_bar;
 use super::selection::{Otherwise, selection};
 use crate::cli::failure::Failure;
+use crate::cli::progress_bar::with_bar;
 use oomscope_export::interchange::WriteWhole;
 
 /// Write stacks: of the moment or the range, else of the OOM or the peak.

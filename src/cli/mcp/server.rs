@@ -21,7 +21,11 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Mutex;
+
+/// How long the end waits for answers to be written.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// For clients and the models behind them.
 const INSTRUCTIONS: &str = "Questions about PyTorch CUDA memory snapshots (torch.cuda.memory._dump_snapshot). Begin with list, then \
@@ -53,8 +57,8 @@ pub(super) fn serve(folders: Folders) -> Result<(), Failure> {
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(failed(&error)),
         };
-        // What was answered is written; a client that reads no more fails the writing.
-        writer.await.ok();
+        // What was answered is written. A question that is still computed is for nobody.
+        tokio::time::timeout(LAST_ANSWERS, writer).await.ok();
         outcome
     });
     // What is still computed is for nobody.

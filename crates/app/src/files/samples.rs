@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 /// The folder of the samples in the source.
 const FOLDER: &str = "sample_snapshots";
 
-/// The table of that folder.
-const README: &str = include_str!("../../../../sample_snapshots/README.md");
+/// The rows of that folder's table for the samples that the program carries.
+const README: &str = include_str!("../../assets/samples/README.md");
 
 /// Samples that are offered first, each for another answer. Compressed, they are a part of the program, so that it has
 /// something to show wherever it runs; together they are smaller than its fonts.
 const BUNDLED: [(&str, &[u8]); 4] = [
-    ("gpt_oom_forward.pickle", include_bytes!("../../../../assets/samples/gpt_oom_forward.pickle.gz")),
-    ("frag_oom.pickle", include_bytes!("../../../../assets/samples/frag_oom.pickle.gz")),
-    ("two_devices_oom.pickle", include_bytes!("../../../../assets/samples/two_devices_oom.pickle.gz")),
-    ("leak_bank.pickle.gz", include_bytes!("../../../../sample_snapshots/leak_bank.pickle.gz")),
+    ("gpt_oom_forward.pickle", include_bytes!("../../assets/samples/gpt_oom_forward.pickle.gz")),
+    ("frag_oom.pickle", include_bytes!("../../assets/samples/frag_oom.pickle.gz")),
+    ("two_devices_oom.pickle", include_bytes!("../../assets/samples/two_devices_oom.pickle.gz")),
+    ("leak_bank.pickle.gz", include_bytes!("../../assets/samples/leak_bank.pickle.gz")),
 ];
 
 /// A snapshot to try the program with.
@@ -82,7 +82,10 @@ mod tests {
 
     #[test]
     fn the_readme_says_something_about_every_sample() {
-        let known = table(README);
+        let all = std::fs::read_to_string(samples_folder().join("README.md")).expect("it is there");
+        let known = table(&all);
+        assert_eq!(table(README).len(), BUNDLED.len());
+        assert!(table(README).iter().all(|row| known.contains(row)), "the program carries rows of it");
         for entry in samples_folder().read_dir().expect("the samples are there").flatten() {
             let name = file_name(&entry.path());
             let row = known.iter().find(|row| row[0] == name);

@@ -254,7 +254,7 @@ fn samples_get_verdicts_in_the_background() {
 #[test]
 fn a_sample_that_the_program_carries_opens() {
     let mut harness = harness();
-    let bytes = include_bytes!("../../../../assets/samples/two_devices_oom.pickle.gz");
+    let bytes = include_bytes!("../../assets/samples/two_devices_oom.pickle.gz");
     let input = Input::Bundled { name: "two_devices_oom.pickle", bytes };
     harness.state_mut().commands.push(Command::OpenSample(input));
     assert!(wait(&mut harness, |harness| harness.query_by_label("go to OOM").is_some()));

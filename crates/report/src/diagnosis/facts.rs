@@ -2,7 +2,7 @@
 
 use crate::damage::damage_line;
 use crate::trust::device_sentences;
-use oomscope_analysis::{Phase, PhaseBasis, is_python, site_label};
+use oomscope_analysis::{NO_STACK, Phase, PhaseBasis, is_python, site_label};
 use oomscope_diagnosis::{Diagnosis, MomentPosition};
 use oomscope_model::{FrameId, Moment, Recording, Snapshot, Timeline};
 use oomscope_units as units;
@@ -36,7 +36,7 @@ fn not_known(recording: &Recording) -> Option<String> {
 fn request(recording: &Recording, moment: Moment) -> Option<String> {
     let oom = recording.ooms.iter().rfind(|oom| Some(oom.event) == moment.event())?;
     let label = site_label(recording.snapshot(), recording.events.stack(oom.event));
-    let by = if label.is_empty() { String::new() } else { format!(" by {label}") };
+    let by = if label == NO_STACK { String::new() } else { format!(" by {label}") };
     Some(format!("{}{by} failed (event {})", units::bytes(oom.requested), units::count(oom.event.0)))
 }
 

@@ -36,7 +36,7 @@ fn listed(call: &Call<'_>, folder: &Path) -> Result<ListedFolder, Refusal> {
         modified_us: entry.stamp.modified_us(),
     });
     Ok(ListedFolder {
-        folder: folder.display().to_string(),
+        folder: call.folders.name(folder).display().to_string(),
         files: files.collect(),
         folders: listing.folders.iter().map(|path| call.folders.name(path).display().to_string()).collect(),
         links_left_out: left_out,

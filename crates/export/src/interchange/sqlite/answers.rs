@@ -9,6 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
+use std::fmt::Write as _;
 use std::io;
 use thiserror::Error;
 
@@ -43,7 +44,7 @@ pub trait SqlAnswer {
 /// Why a question has no answer.
 #[derive(Debug, Error)]
 pub enum SqlError {
-    /// SQLite does not take it.
+    /// `SQLite` does not take it.
     #[error("{0}")]
     Query(String),
     /// The tables cannot be made, or the answer cannot be written.
@@ -85,7 +86,7 @@ pub fn ask(
     if !statement.readonly() {
         return Err(SqlError::Query("a question must not change anything".to_owned()));
     }
-    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     answer.columns(&names)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -115,8 +116,15 @@ fn values(row: &Row<'_>, count: usize) -> Result<Vec<SqlValue>, SqlError> {
             ValueRef::Integer(number) => SqlValue::Integer(number),
             ValueRef::Real(number) => SqlValue::Real(number),
             ValueRef::Text(text) => SqlValue::Text(String::from_utf8_lossy(text).into_owned()),
-            ValueRef::Blob(bytes) => SqlValue::Text(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+            ValueRef::Blob(bytes) => SqlValue::Text(hexadecimal(bytes)),
         })
     };
     (0..count).map(value).collect()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
+        _ = write!(out, "{byte:02x}");
+        out
+    })
 }

@@ -1,4 +1,4 @@
-//! All tables as one SQLite database, and questions about it in SQL.
+//! All tables as one database of `SQLite`, and questions about it in SQL.
 
 mod answers;
 mod rows;
