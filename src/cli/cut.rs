@@ -6,6 +6,8 @@ use super::select::{
 };
 use super::stderr;
 use clap::Args;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use oomscope_analysis::Attribution;
 use oomscope_analysis::filter::{Filter, Prepared};
 use oomscope_export::cut::{Cut, CutOptions, DeviceRange, Lost, cut};
@@ -50,7 +52,9 @@ pub(super) struct CutArgs {
     /// Most frames of stacks that were recorded with stacks="all" are of compiled code.
     #[arg(long)]
     strip_cpp_frames: bool,
-    /// Output file, overwritten if it exists; '-' is standard output
+    /// Output file, overwritten if it exists, compressed if its name ends in .gz
+    ///
+    /// '-' is standard output.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
@@ -66,7 +70,16 @@ pub(super) fn run(args: &CutArgs) -> Result<(), Failure> {
     let recording = args.source.open()?;
     let ranges = ranges(&recording, args)?;
     let cut = cut(&recording.snapshot, &ranges, args.options());
-    destination.write(|out| Ok(cut.write(out)?))?;
+    let is_packed = args.output.extension().is_some_and(|extension| extension == "gz");
+    destination.write(|out| {
+        if is_packed {
+            let mut packed = GzEncoder::new(out, Compression::default());
+            cut.write(&mut packed)?;
+            packed.finish()?;
+            return Ok(());
+        }
+        Ok(cut.write(out)?)
+    })?;
     notice_lost(cut.lost);
     summary(&recording, &cut, &args.output);
     Ok(())

@@ -471,6 +471,21 @@ fn an_option_before_the_command_says_where_it_belongs() {
 }
 
 #[test]
+fn a_part_is_compressed_by_its_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [plain, packed] =
+        ["a.pickle", "a.pickle.gz"].map(|name| folder.path().join(name).display().to_string());
+    for out in [&plain, &packed] {
+        let cut = run(["cut", &path("frag_oom.pickle"), "--range", "0..500", "-o", out]);
+        assert_eq!(cut.status.code(), Some(0), "{}", String::from_utf8_lossy(&cut.stderr));
+    }
+    let bytes = |file: &str| std::fs::read(file).expect("it is written");
+    assert!(bytes(&packed).starts_with(&[0x1f, 0x8b]) && bytes(&packed).len() < bytes(&plain).len() / 2);
+    let peak = |file: &str| json(["stats", file, "--format", "json"])[0]["peak"].clone();
+    assert_eq!(peak(&packed), peak(&plain));
+}
+
+#[test]
 fn colors_are_for_terminals_unless_they_are_wanted() {
     let sample = path("frag_oom.pickle");
     let has_color = |output: &std::process::Output| output.stdout.contains(&0x1b);

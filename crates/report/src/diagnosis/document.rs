@@ -194,7 +194,10 @@ impl Document {
             at: diagnosis.at,
             dump: diagnosis.dump,
             moment_text: moment_text(recording, diagnosis.at.moment),
-            facts: facts(recording, diagnosis),
+            facts: facts(recording, diagnosis)
+                .into_iter()
+                .map(|(label, text)| (label, clean.text(&text)))
+                .collect(),
             settings: settings.iter().map(|text| clean.text(text)).collect(),
             has_settings: !snapshot.settings.is_empty(),
             damage: DamageRecord::of(snapshot),
