@@ -65,6 +65,25 @@ def test_other_programs_write_only_where_they_may(tmp_path: Path) -> None:
     assert (tmp_path / "free").read_text() == "free\n"
 
 
+def test_the_file_of_standard_output_may_be_opened_again(tmp_path: Path) -> None:
+    script = GUARDED.replace('os.path.abspath("in")', '"/nowhere"').replace("free.start()", "")
+    script = (
+        script[: script.index("for command")] + 'os.system("echo again >> /dev/stdout; echo no > other")\n'
+    )
+    with open(tmp_path / "log", "w") as log:
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(PYTHON), "PYTHONDONTWRITEBYTECODE": "1"},
+            stdout=log,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+    if done.returncode == 77:
+        pytest.skip("this system has no Landlock")
+    assert ((tmp_path / "log").read_text(), (tmp_path / "other").exists()) == ("again\n", False)
+
+
 def test_no_driver_is_opened(tmp_path: Path) -> None:
     """A driver is opened to read and write. This stands in for one: what is written to it goes nowhere."""
     device = tmp_path / "nvidiactl"

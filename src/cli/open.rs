@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Cells of a line of a list: agents read many lines.
-const LIST_WIDTH: usize = 80;
+const LIST_WIDTH: usize = 78;
 
 /// Arguments without a subcommand.
 #[derive(Debug, Args)]

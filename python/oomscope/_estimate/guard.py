@@ -6,12 +6,14 @@ at its end is left to a thread that was started before. Files of devices are ref
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import platform
+import stat
 import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 # Numbers of the calls, which are the same for every processor that came after 2020; x86 and ARM are.
 CREATE, ADD, RESTRICT = 444, 445, 446
@@ -60,13 +62,21 @@ def write_only_in(folders: Iterable[str]) -> bool:
     if rules < 0:
         return False
     try:
-        for path in (*SYSTEM, *folders):
+        for path in (*SYSTEM, *_outputs(), *folders):
             if os.path.exists(path) and not _allow(call, rules, path, rights):
                 return False
         has_no_more = ctypes.CDLL(None).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
         return has_no_more and call(RESTRICT, rules, 0) == 0
     finally:
         os.close(rules)
+
+
+def _outputs() -> Iterator[str]:
+    """The files that standard output and standard error go to: /dev/stdout leads to them."""
+    for handle in (1, 2):
+        with contextlib.suppress(OSError):
+            if stat.S_ISREG(os.fstat(handle).st_mode):
+                yield os.readlink(f"/proc/self/fd/{handle}")
 
 
 def _allow(call: ctypes._FuncPointer, rules: int, path: str, rights: int) -> bool:

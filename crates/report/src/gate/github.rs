@@ -43,7 +43,7 @@ fn title(check: &str) -> &'static str {
 fn position(source: &SourceLine, workspace: Option<&Path>) -> String {
     let file = Path::new(&source.file);
     let file = workspace.and_then(|folder| file.strip_prefix(folder).ok()).unwrap_or(file);
-    format!("file={},line={},", property(&file.to_string_lossy()), source.line)
+    format!("file={},line={},", property(&units::printable(&file.to_string_lossy())), source.line)
 }
 
 /// A text after `::`.
