@@ -7,6 +7,7 @@ Tables are read by DuckDB, Polars, pandas and, where there is a Java, Spark; fol
 formats and, where there is a Go, by `go tool pprof`; traces by the classes of the package `perfetto`.
 """
 
+import functools
 import gzip
 import json
 import pathlib
@@ -85,7 +86,7 @@ def check_tables(file, stats, folder):
         quoted = {table: f"'{path}'" for table, path in paths.items()}
         rows = duckdb.sql(SUMS.format(**quoted)).fetchall()
         same_sums(f"DuckDB, {name}", rows, expected)
-        read = {"csv": polars.read_csv, "jsonl": polars.read_ndjson, "parquet": polars.read_parquet}[name]
+        read = {"csv": polars.read_csv, "jsonl": functools.partial(polars.read_ndjson, infer_schema_length=None), "parquet": polars.read_parquet}[name]
         allocations = read(paths["allocations"], **({} if name == "parquet" else {"infer_schema_length": None}))
         live = allocations.filter(polars.col("is_live_at_end"))["size_bytes"].sum()
         equal(f"Polars, {name}", live, sum(d["final"]["active"] for d in stats))
