@@ -10,11 +10,11 @@ use oomscope_model::Recording;
 use oomscope_report::notes::Place;
 use oomscope_report::{GlanceText, listing_text};
 use oomscope_snapshot::load::FolderListing;
-use std::io::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Cells of a line of a list: agents read many lines.
+/// Cells of a line of a list that is no terminal's: agents read many lines.
 const LIST_WIDTH: usize = 78;
 
 /// Arguments without a subcommand.
@@ -111,7 +111,8 @@ fn print_one(args: &OpenArgs, rules: &UserRules, path: &Path) -> Result<(), Fail
         rows.push((name, glance(&file, rules)));
     }
     let mut out = output::stdout();
-    listing_text(&mut out, &rows, stdout_style().width.min(LIST_WIDTH))?;
+    let width = if io::stdout().is_terminal() { stdout_style().width } else { LIST_WIDTH };
+    listing_text(&mut out, &rows, width)?;
     out.flush()?;
     let has_failed = rows.iter().any(|(_, found)| found.is_err());
     if has_failed { Err(Failure::Silent(ExitCode::FAILURE)) } else { Ok(()) }

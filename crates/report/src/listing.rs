@@ -10,7 +10,7 @@ use oomscope_units as units;
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthChar as _;
 
-/// Fewest cells for what happened; with less room, lines go beyond the width.
+/// Fewest cells for what happened; with less room, the column is left out.
 const MIN_VERDICT: usize = 24;
 
 /// What is said of a snapshot in one line: of its device with an OOM, else of the one with most events.
@@ -45,7 +45,7 @@ impl GlanceText {
 /// A file of a list: its name, and what is said of it or why it cannot be read.
 pub type ListedGlance = (String, Result<GlanceText, String>);
 
-/// Write a list of files. Verdicts are cut where lines would be wider than `width` cells.
+/// Write a list of files. What happened is cut where lines would be wider than `width` cells, and left out where little room is left.
 ///
 /// # Errors
 /// When writing fails.
@@ -56,14 +56,18 @@ pub fn listing_text(out: &mut dyn Write, files: &[ListedGlance], width: usize) -
             vec![units::printable(name), peak, glance.verdict.to_owned(), glance.title.clone()]
         }
         Err(why) => {
-            let why = format!("cannot be read: {}", units::printable(why));
-            vec![units::printable(name), String::new(), String::new(), why]
+            vec![units::printable(name), String::new(), "cannot be read".to_owned(), units::printable(why)]
         }
     };
     let mut rows = vec![["FILE", "PEAK", "VERDICT", "WHAT HAPPENED"].map(str::to_owned).to_vec()];
     rows.extend(files.iter().map(cells));
     let before: usize = (0..3).map(|column| table::width_of(&rows, column) + 2).sum();
-    let room = width.saturating_sub(before).max(MIN_VERDICT);
+    let room = width.saturating_sub(before);
+    if room < MIN_VERDICT {
+        // The name of the verdict says enough.
+        rows.iter_mut().for_each(|row| row.truncate(3));
+        return table::write(out, &[Align::Left, Align::Right, Align::Left], &rows);
+    }
     for verdict in rows.iter_mut().filter_map(|row| row.last_mut()) {
         *verdict = cut(verdict, room);
     }
@@ -96,6 +100,30 @@ fn cut(text: &str, cells: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_narrow_list_leaves_out_what_happened() {
+        let glance = GlanceText {
+            verdict: "capacity",
+            title: "Out of memory: activations hold 3 GiB".to_owned(),
+            severity: Severity::Critical,
+            peak: TrustedBytes::new(oomscope_model::Bytes(3 << 30), oomscope_model::Trust::Known),
+        };
+        let files: [ListedGlance; 2] =
+            [("a.pickle".to_owned(), Ok(glance)), ("b.pickle".to_owned(), Err("no file".to_owned()))];
+        let written = |width| {
+            let mut out = Vec::new();
+            listing_text(&mut out, &files, width).expect("memory can be written");
+            String::from_utf8(out).expect("text")
+        };
+        assert_eq!(
+            written(50),
+            "FILE          PEAK  VERDICT\na.pickle  3.00 GiB  capacity\nb.pickle            cannot be read\n"
+        );
+        let wide = written(60);
+        assert!(wide.contains("capacity        Out of memory: activati…\n"), "{wide}");
+        assert!(wide.contains("cannot be read  no file\n"), "{wide}");
+    }
 
     #[test]
     fn a_long_text_is_cut_at_the_width() {
