@@ -13,14 +13,14 @@ ROOT = PYTHON.parent
 PAGE = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
 # What an example has to have installed, by the words in it.
-NEEDED = {".pandas()": "pandas", ".polars()": "polars", ".arrow()": "pyarrow"}
+NEEDED = {".pandas()": "pandas", "pandas.": "pandas", ".polars()": "polars", ".arrow()": "pyarrow"}
 
 # The first one opens the snapshot of those below.
 names: dict[str, Any] = {}
 
 
-def test_there_are_five_and_each_says_what_it_prints() -> None:
-    assert len(EXAMPLES) == PAGE.count("```python") == 5
+def test_there_are_six_and_each_says_what_it_prints() -> None:
+    assert len(EXAMPLES) == PAGE.count("```python") == 6
     assert all(word in PAGE for word in NEEDED)
 
 

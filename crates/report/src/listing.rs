@@ -65,7 +65,9 @@ pub fn listing_text(out: &mut dyn Write, files: &[ListedGlance], width: usize) -
     let room = width.saturating_sub(before);
     if room < MIN_VERDICT {
         // The name of the verdict says enough.
-        rows.iter_mut().for_each(|row| row.truncate(3));
+        for row in &mut rows {
+            row.truncate(3);
+        }
         return table::write(out, &[Align::Left, Align::Right, Align::Left], &rows);
     }
     for verdict in rows.iter_mut().filter_map(|row| row.last_mut()) {
