@@ -4,7 +4,7 @@ use super::choices::Choices;
 use super::made_up;
 use oomscope_model::{Moment, Recording, Timeline};
 use oomscope_program::projection::Unprojected;
-use oomscope_report::{Simulation, simulation_json, simulation_text};
+use oomscope_report::{Simulation, TextStyle, simulation_json, simulation_text};
 use oomscope_simulator::{Device, Settings, Subject, recommended, smallest_capacity, sweep};
 
 const SETTINGS: [&str; 12] = [
@@ -50,7 +50,8 @@ pub(crate) fn body(bytes: &[u8]) {
                 smallest: smallest.as_ref().map(|(outcome, _)| outcome),
                 smallest_bytes: smallest.as_ref().map(|&(_, bytes)| bytes),
             };
-            simulation_text(&mut Vec::new(), &simulation).expect("memory can be written");
+            simulation_text(&mut Vec::new(), &simulation, TextStyle::default())
+                .expect("memory can be written");
             simulation_json(&mut Vec::new(), &simulation).expect("memory can be written");
             layouts(subject, &settings[0], &recording);
         }

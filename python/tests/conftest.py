@@ -20,9 +20,11 @@ RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(autouse=True)
 def new_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No recording, no warnings yet, no rank in the environment, and no handler of the signal."""
+    """No recording, no warnings yet, no rank and no settings, and no handler of the signal."""
     for name in ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "LOCAL_RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
+    # Without the settings of whoever runs the tests.
+    monkeypatch.setenv("OOMSCOPE_CONFIG", "")
     FakeRange.log.clear()
     yield
     if _recording._current is not None:

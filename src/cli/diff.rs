@@ -5,6 +5,7 @@ use super::keep::kept;
 use super::loading;
 use super::output::{Destination, DocumentFormat};
 use super::select::{Opened, RulesFile, Selected, Sides, with_moments};
+use super::terminal::output_style;
 use clap::Args;
 use oomscope_analysis::Attribution;
 use oomscope_analysis::comparison::{Side, compare};
@@ -84,7 +85,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<(), Failure> {
         if let Some(picture) = picture {
             picture.write(|out| Ok(report::comparison_svg(out, report)?))?;
         }
-        destination.write(|out| write(out, args.format, report))
+        destination.write(|out| write(out, args, report))
     })
 }
 
@@ -96,7 +97,7 @@ pub(super) fn write_opened(
     opened: &[Opened<'_>; 2],
 ) -> Result<(), Failure> {
     refuse_one_moment(args)?;
-    with_report(args, opened, |report| write(out, args.format, report))
+    with_report(args, opened, |report| write(out, args, report))
 }
 
 fn refuse_one_moment(args: &DiffArgs) -> Result<(), Failure> {
@@ -184,9 +185,11 @@ fn can_be_simulated(timeline: &Timeline) -> bool {
     timeline.device != DeviceId::HOST && !timeline.events.is_empty()
 }
 
-fn write(out: &mut dyn Write, format: DocumentFormat, report: &ComparisonReport<'_>) -> Result<(), Failure> {
-    match format {
-        DocumentFormat::Text => report::comparison_text(out, report)?,
+fn write(out: &mut dyn Write, args: &DiffArgs, report: &ComparisonReport<'_>) -> Result<(), Failure> {
+    match args.format {
+        DocumentFormat::Text => {
+            report::comparison_text(out, report, output_style(args.output.as_deref()))?;
+        }
         DocumentFormat::Markdown => out.write_all(report::comparison_markdown(report).as_bytes())?,
         DocumentFormat::Html => out.write_all(report::comparison_html(report, &page_colors()).as_bytes())?,
         DocumentFormat::Json => report::comparison_json(out, report)?,

@@ -3,6 +3,7 @@
 use super::failure::Failure;
 use super::select::{Opened, Selected, Source, Target, parse_filter, with_filters, with_moments};
 use super::stderr;
+use super::terminal::output_style;
 use clap::{Args, ValueEnum};
 use oomscope_analysis::filter::{Filter, Prepared};
 use oomscope_analysis::{Attribution, Facts};
@@ -79,7 +80,9 @@ pub(super) fn write(
     let default_top = if args.format == Format::Text { TEXT_ROWS } else { usize::MAX };
     let rows = report::live_rows(&sets, args.top.unwrap_or(default_top));
     match args.format {
-        Format::Text => report::live_text(out, &recording.snapshot, &sets, &rows)?,
+        Format::Text => {
+            report::live_text(out, &recording.snapshot, &sets, &rows, output_style(args.output.as_deref()))?;
+        }
         Format::Json => report::live_json(out, &sets, &rows, args.frames)?,
         Format::Csv => report::live_csv(out, &sets, &rows, args.frames)?,
     }

@@ -32,6 +32,7 @@ mod remedies;
 mod render;
 mod report;
 mod select;
+mod settings;
 #[cfg(target_os = "linux")]
 mod signals;
 mod simulate;
@@ -44,6 +45,8 @@ mod terminal;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use failure::Failure;
+use std::env;
+use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -139,6 +142,19 @@ enum Command {
 }
 
 impl Command {
+    /// Whether the user's settings hold for it. What starts a program must start it whatever they say.
+    fn is_about_recordings(&self) -> bool {
+        !matches!(
+            self,
+            Self::Run(_)
+                | Self::Estimate(_)
+                | Self::Doctor(_)
+                | Self::LayOut(_)
+                | Self::Completions(_)
+                | Self::Licenses
+        )
+    }
+
     fn run(&self) -> Result<(), Failure> {
         match self {
             Self::Stats(args) => stats::run(args),
@@ -158,9 +174,9 @@ impl Command {
             Self::Ranks(args) => ranks::run(args),
             #[cfg(feature = "mcp")]
             Self::Mcp(args) => mcp::run(args),
-            Self::Run(args) => recorder::run("run", args),
-            Self::Estimate(args) => recorder::run("estimate", args),
-            Self::Doctor(args) => recorder::run("doctor", args),
+            Self::Run(args) => recorder::run("run", args, command()),
+            Self::Estimate(args) => recorder::run("estimate", args, command()),
+            Self::Doctor(args) => recorder::run("doctor", args, command()),
             Self::Completions(args) => completions::run(args, &mut command()),
             Self::Licenses => licenses::run(),
         }
@@ -172,19 +188,35 @@ pub fn command() -> clap::Command {
     Args::command()
 }
 
+/// The process's arguments. Shells of Windows leave it to programs to expand `rank*.pickle`; what a Python program is started with
+/// is as it was typed.
+fn arguments() -> Vec<OsString> {
+    let is_for_python = |word: &OsString| ["run", "estimate", "doctor"].iter().any(|command| word == command);
+    let typed = || env::args_os();
+    if typed().skip(1).any(|word| is_for_python(&word)) {
+        typed().collect()
+    } else {
+        wild::args_os().collect()
+    }
+}
+
 /// Run the program with the process's arguments.
 pub fn run() -> ExitCode {
     install_log();
-    let args = Args::parse();
+    let args = Args::parse_from(arguments());
     args.max_memory.set();
     args.color.set();
     #[cfg(target_os = "linux")]
     signals::watch();
     let outcome = guarded(|| {
         if let Some(command) = &args.command {
+            if command.is_about_recordings() {
+                settings::apply()?;
+            }
             return command.run();
         }
         misspelt::refuse(args.open.files.first(), &mut command())?;
+        settings::apply()?;
         open::run(&args.open)
     });
     match outcome {
@@ -217,7 +249,7 @@ fn log_filters(asked: &str) -> String {
 
 /// Show log messages on standard error, as far as `OOMSCOPE_LOG` asks for them.
 fn install_log() {
-    let asked = std::env::var("OOMSCOPE_LOG").unwrap_or_default();
+    let asked = env::var("OOMSCOPE_LOG").unwrap_or_default();
     let shown = env_logger::Builder::new().parse_filters(&log_filters(&asked)).build();
     // The window shows errors in any case.
     log::set_max_level(shown.filter().max(log::LevelFilter::Error));

@@ -10,7 +10,7 @@ use oomscope_model::Recording;
 use oomscope_report::notes::Place;
 use oomscope_report::{GlanceText, listing_text};
 use oomscope_snapshot::load::FolderListing;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -50,12 +50,19 @@ pub(super) fn run(args: &OpenArgs) -> Result<(), Failure> {
 /// Open the window, and return when it is closed. An error says why there is no window.
 #[cfg(feature = "window")]
 fn window(args: &OpenArgs, rules: &UserRules) -> Result<(), String> {
+    use super::settings::{Theme, settings};
     use oomscope_app as app;
     use oomscope_snapshot::load::Input;
     let files = args.files.iter().map(|path| Input::from_arg(path)).collect();
     let go = args.go.clone();
     let rules_file = args.rules.path().map(Path::to_owned);
-    let options = app::Options { files, capacity: args.capacity.bytes, rules: rules.clone(), rules_file, go };
+    let theme = settings().and_then(|settings| settings.theme).map(|theme| match theme {
+        Theme::Dark => app::Theme::Dark,
+        Theme::Light => app::Theme::Light,
+        Theme::System => app::Theme::System,
+    });
+    let (capacity, rules) = (args.capacity.bytes, rules.clone());
+    let options = app::Options { files, capacity, rules, rules_file, go, theme };
     app::run(options).map_err(|error| error.to_string())
 }
 
@@ -111,7 +118,7 @@ fn print_one(args: &OpenArgs, rules: &UserRules, path: &Path) -> Result<(), Fail
         rows.push((name, glance(&file, rules)));
     }
     let mut out = output::stdout();
-    let width = if io::stdout().is_terminal() { stdout_style().width } else { LIST_WIDTH };
+    let width = stdout_style().table_width.unwrap_or(LIST_WIDTH);
     listing_text(&mut out, &rows, width)?;
     out.flush()?;
     let has_failed = rows.iter().any(|(_, found)| found.is_err());

@@ -1,10 +1,11 @@
 //! `oomscope run`, `estimate` and `doctor`: the Python package beside this program, in the user's own Python.
 
 use super::failure::Failure;
-use clap::Args;
+use super::output;
+use clap::{Args, Command as Arguments};
 use std::env;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -31,9 +32,14 @@ pub(super) struct RecorderArgs {
     args: Vec<OsString>,
 }
 
-/// Run `python -m oomscope COMMAND ARGS` in place of this process: exit code, signals and terminal are Python's.
-pub(super) fn run(command: &str, args: &RecorderArgs) -> Result<(), Failure> {
-    let python = python()?;
+/// Run `python -m oomscope COMMAND ARGS` in place of this process: exit code, signals and terminal are Python's. Without the
+/// package, help is what `arguments` say of the command.
+pub(super) fn run(command: &str, args: &RecorderArgs, mut arguments: Arguments) -> Result<(), Failure> {
+    let python = match python() {
+        Ok(python) => python,
+        Err(missing) if args.ask_for_help() => return help(command, &mut arguments, &missing),
+        Err(missing) => return Err(missing),
+    };
     let mut process = Command::new(&python);
     process.args(["-m", "oomscope", command]).args(&args.args);
     match become_process(&mut process) {
@@ -41,6 +47,26 @@ pub(super) fn run(command: &str, args: &RecorderArgs) -> Result<(), Failure> {
         Ok(code) => Err(Failure::Silent(code.into())),
         Err(error) => Err(cannot_run(&python, &error)),
     }
+}
+
+impl RecorderArgs {
+    /// Whether help is all that is wanted.
+    fn ask_for_help(&self) -> bool {
+        self.args.first().is_some_and(|first| first == "--help" || first == "-h")
+    }
+}
+
+/// Print what is known of a command without the package that has its options.
+fn help(command: &str, arguments: &mut Arguments, missing: &Failure) -> Result<(), Failure> {
+    // So that usage has the whole name.
+    arguments.build();
+    let found = arguments.find_subcommand_mut(command).map(Arguments::render_long_help);
+    let mut out = output::stdout();
+    writeln!(out, "{}", found.unwrap_or_default())?;
+    if let Failure::Message { message, hint } = missing {
+        writeln!(out, "The options of {command} are not listed: {message}.\nhint: {hint}")?;
+    }
+    Ok(out.flush()?)
 }
 
 #[cfg(unix)]

@@ -5,6 +5,7 @@ use super::keep;
 use super::output::{Destination, TextOrJson};
 use super::select::{Capacity, OneDevice, Opened, Source};
 use super::stderr;
+use super::terminal::stdout_style;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use oomscope_model::{DeviceId, Recording};
@@ -109,8 +110,8 @@ pub(super) fn write(
     let gpu = gpu(recording, args)?;
     let (attribution, subject) = rayon::join(|| recording.attribution(&gpu), || Subject::new(&gpu));
     let workload = Workload::of(Run { recording: &gpu, attribution: &attribution });
-    let predictions =
-        Scene::with_whole_step(&workload, &subject, args.capacity.bytes, |scene| predict(scene, &wish));
+    let capacity = args.capacity.of(&gpu);
+    let predictions = Scene::with_whole_step(&workload, &subject, capacity, |scene| predict(scene, &wish));
     for id in &predictions.not_offered {
         notice(&format!("{id} is not known to apply to this recording"));
     }
@@ -118,13 +119,13 @@ pub(super) fn write(
         file: &recording.file.display().to_string(),
         recording: &gpu,
         fidelity: subject.fidelity(),
-        is_capacity_given: args.capacity.bytes.is_some(),
+        is_capacity_given: capacity.is_some(),
         predictions: &predictions,
         has_all: args.all || !wish.only.is_empty(),
         has_curves: args.curve,
     };
     match args.format {
-        TextOrJson::Text => report::remedies_text(out, &report)?,
+        TextOrJson::Text => report::remedies_text(out, &report, stdout_style())?,
         TextOrJson::Json => report::remedies_json(out, &report)?,
     }
     if args.keep {

@@ -7,7 +7,7 @@ use super::output::DocumentFormat;
 use super::ranks;
 use super::select::{Capacity, Opened, Selected, Source, Target, no_moment, with_moments};
 use super::stderr;
-use super::terminal::stdout_style;
+use super::terminal::output_style;
 use clap::Args;
 use oomscope_analysis::{At, Attribution, UserRules, module_table};
 use oomscope_diagnosis::ranks::Job;
@@ -19,7 +19,7 @@ use oomscope_remedies::{Predictions, Progress, predict_all_while};
 use oomscope_report as report;
 use oomscope_report::notes::{MAX_FILE_BYTES, Note, NotesFile, read_notes};
 use oomscope_report::ranks as words;
-use oomscope_report::{Document, PageParts, RemediesReport, ReportInput, TextDetail, TextStyle, fix_of};
+use oomscope_report::{Document, PageParts, RemediesReport, ReportInput, TextDetail, fix_of};
 use oomscope_simulator::Subject;
 use oomscope_snapshot::load::{Input, notes_beside, read_text};
 use oomscope_units as units;
@@ -50,7 +50,8 @@ const TOP: usize = 8;
   oomscope report oom.pickle --format json | jq '.findings[0].id'
 
 The first finding is the verdict: capacity, fragmentation, pending-free, kept-free, other-pool, \
-other-stream, single-request, outside-pytorch, leak, or none if the recording shows nothing wrong. \
+other-stream, single-request, outside-pytorch, leak, uneven-ranks with --ranks, or none if the recording \
+shows nothing wrong. \
 docs/report.md describes the verdicts and the JSON."
 )]
 pub(super) struct ReportArgs {
@@ -210,19 +211,16 @@ fn contents(
     let attribution = recording.attribution(device);
     let (job, own) = job_of(ranks, recording).unzip();
     let excess = job.as_ref().zip(own.as_ref()).and_then(|(job, own)| job.excess(own, device.device));
-    let request = DiagnosisRequest {
-        at: Some(selected.at),
-        device_memory: args.capacity.bytes,
-        message,
-        ranks: excess.as_ref(),
-    };
+    let capacity = args.capacity.of(device);
+    let request =
+        DiagnosisRequest { at: Some(selected.at), device_memory: capacity, message, ranks: excess.as_ref() };
     let workload = Workload::of(Run { recording: device, attribution: &attribution });
     let diagnosis =
         diagnose_workload(&workload, request).map_err(|error| no_moment(recording.file, error))?;
-    let predict = || predict_all_while(&workload, args.capacity.bytes, progress);
+    let predict = || predict_all_while(&workload, capacity, progress);
     let remedies = (!args.left_out.no_remedies).then(predict).flatten();
     if args.keep {
-        keep_promises(args, recording, device, remedies.as_ref())?;
+        keep_promises(capacity.is_some(), recording, device, remedies.as_ref())?;
     }
     let modules = module_table(device, &attribution, selected.moment);
     let notes = if args.left_out.no_notes { Vec::new() } else { notes_about(recording) };
@@ -239,9 +237,7 @@ fn contents(
     let others = job.zip(own).map(|(job, own)| words::among(&job, &own)).unwrap_or_default();
     let document = Document::new(&input).among_ranks(&others, args.left_out.redact);
     let detail = if args.verbose { TextDetail::Verbose } else { TextDetail::Short };
-    // A file has no width, and no colours.
-    let is_for_terminal = args.output.as_deref().is_none_or(|path| path == Path::new("-"));
-    let style = if is_for_terminal { stdout_style() } else { TextStyle::default() };
+    let style = output_style(args.output.as_deref());
     let mut out = Vec::new();
     match args.format {
         DocumentFormat::Text => report::report_text(&mut out, &document, detail, style)?,
@@ -259,7 +255,7 @@ fn contents(
 
 /// Keep what fixes promise beside the recording.
 fn keep_promises(
-    args: &ReportArgs,
+    is_capacity_given: bool,
     recording: &Opened<'_>,
     device: &Recording,
     predictions: Option<&Predictions>,
@@ -272,7 +268,7 @@ fn keep_promises(
         file: &recording.file.display().to_string(),
         recording: device,
         fidelity: Subject::new(device).fidelity(),
-        is_capacity_given: args.capacity.bytes.is_some(),
+        is_capacity_given,
         predictions,
         has_all: true,
         has_curves: false,

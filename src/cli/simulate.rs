@@ -3,6 +3,7 @@
 use super::failure::Failure;
 use super::output::{Destination, TextOrJson};
 use super::select::{Capacity, OneDevice, Opened, Source, matches, parse_bytes, parse_filter, with_filters};
+use super::terminal::stdout_style;
 use clap::Args;
 use oomscope_analysis::filter::{Filter, Prepared};
 use oomscope_analysis::{EventSet, UserRules};
@@ -75,7 +76,8 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let gpu = gpu(&recording, args)?;
     let known = Device { total_bytes: positive(args.device_memory), ..Device::default() };
     let mut subject = Subject::on_device(&gpu, known);
-    let device = device(args, &subject);
+    let capacity = args.capacity.of(&gpu);
+    let device = subject.device().with_capacity(capacity);
     let settings = settings(args, &subject, &device)?;
     let projection = recording.projection(&gpu);
     if let Ok(projection) = &projection {
@@ -103,7 +105,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         fidelity,
         projected: projection.as_ref().map(Projection::course).map_err(|&reason| reason),
         capacity_bytes: device.limit_bytes(),
-        is_capacity_given: args.capacity.bytes.is_some(),
+        is_capacity_given: capacity.is_some(),
         change,
         is_sweep: args.sweep,
         outcomes: &outcomes,
@@ -113,7 +115,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     };
     Destination::STDOUT.write(|out| {
         match args.format {
-            TextOrJson::Text => report::simulation_text(out, &simulation),
+            TextOrJson::Text => report::simulation_text(out, &simulation, stdout_style()),
             TextOrJson::Json => report::simulation_json(out, &simulation),
         }
         .map_err(Failure::from)
@@ -130,15 +132,6 @@ fn gpu(recording: &Opened<'_>, args: &SimulateArgs) -> Result<Recording, Failure
             "record with torch.cuda.memory._record_memory_history()",
         )
     })
-}
-
-/// The device to simulate: the recorded one, with the capacity that the user asks for.
-fn device(args: &SimulateArgs, subject: &Subject) -> Device {
-    let recorded = subject.device();
-    match positive(args.capacity.bytes) {
-        Some(capacity) => Device { capacity_bytes: Some(capacity), allowed_bytes: None, ..recorded },
-        None => recorded,
-    }
 }
 
 fn positive(bytes: Option<Bytes>) -> Option<u64> {

@@ -5,6 +5,7 @@ use super::loading::Loaded;
 use super::output::{self, TextOrJson};
 use super::select::{Files, NamedMoment, RulesFile, parse_at, parse_filter, with_filters, with_moments};
 use super::stderr;
+use super::terminal::stdout_style;
 use clap::Args;
 use oomscope_analysis::filter::Filter;
 use oomscope_analysis::{Phases, UserRules};
@@ -111,6 +112,7 @@ fn with_request(
         has_iterations: args.iterations,
         has_summary: args.summary,
         device: args.device.map(DeviceId),
+        style: stdout_style(),
         ..StatsRequest::new(rules)
     })
 }

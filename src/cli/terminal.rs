@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use colorchoice::ColorChoice;
 use oomscope_report::{MAX_WIDTH, TextStyle};
 use std::io::{self, IsTerminal as _};
+use std::path::Path;
 
 /// The narrowest width that text is laid out for.
 const MIN_WIDTH: usize = 40;
@@ -44,8 +45,15 @@ pub(super) fn stdout_style() -> TextStyle {
     let stdout = io::stdout();
     let has_color = !matches!(AutoStream::choice(&stdout), ColorChoice::Never | ColorChoice::Auto);
     let width = stdout.is_terminal().then(terminal_size::terminal_size).flatten();
-    let width = width.map_or(MAX_WIDTH, |(width, _)| usize::from(width.0).clamp(MIN_WIDTH, MAX_WIDTH));
-    TextStyle { width, has_color }
+    let table_width = width.map(|(width, _)| usize::from(width.0).max(MIN_WIDTH));
+    let width = table_width.map_or(MAX_WIDTH, |width| width.min(MAX_WIDTH));
+    TextStyle { width, table_width, has_color }
+}
+
+/// How text is written to an output: a file has no width, and no colours.
+pub(super) fn output_style(output: Option<&Path>) -> TextStyle {
+    let is_stdout = output.is_none_or(|path| path == Path::new("-"));
+    if is_stdout { stdout_style() } else { TextStyle::default() }
 }
 
 /// Whether standard error may have colours.

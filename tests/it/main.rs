@@ -62,6 +62,7 @@ mod reports;
 mod running;
 mod schemas;
 mod segment_maps;
+mod settings;
 mod shared_parts;
 mod simulate;
 mod simulator;

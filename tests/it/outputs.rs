@@ -1,7 +1,7 @@
 //! Files that are written, lines that nobody reads, and several inputs of which one is bad: nothing the
 //! user has is lost, and a verdict does not depend on its reader.
 
-use crate::support::{oomscope, program, root, run, sample, stdout};
+use crate::support::{oomscope, program, root, run, sample, skipped, stdout};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -289,4 +289,30 @@ fn json_of_many_files_is_one_array() {
     assert_eq!(all, each);
     assert_eq!(all.len(), 4);
     assert!(Path::new(all[3]["file"].as_str().expect("a path")).ends_with("pools.pickle"));
+}
+
+/// What a command prints on a terminal so many cells wide; `None` where there is no program that makes a terminal.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(cells: usize, args: &str) -> Option<String> {
+    let command = format!("stty rows 40 cols {cells}; {} {args}", program().display());
+    let mut script = Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).env("OOMSCOPE_CONFIG", "").env("NO_COLOR", "1");
+    let Ok(output) = script.stdin(Stdio::null()).output() else {
+        skipped("a narrow terminal: there is no program `script`, which makes one");
+        return None;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    Some(String::from_utf8_lossy(&output.stdout).replace('\r', ""))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn tables_leave_out_columns_on_a_narrow_terminal_and_nowhere_else() {
+    let file = sample("frag_oom.pickle");
+    let args = format!("live --top 3 {}", file.display());
+    let Some(narrow) = on_a_terminal(70, &args) else { return };
+    assert!(narrow.contains("\ndevice     size  event     age  category    site\n"), "{narrow}");
+    assert!(narrow.ends_with("(not shown for want of room: address, pool, stream, bytes)\n"), "{narrow}");
+    let wide = on_a_terminal(200, &args).expect("there was one");
+    assert_eq!(wide, stdout(["live", "--top", "3", &file.to_string_lossy()]), "as in a pipe");
 }

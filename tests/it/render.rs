@@ -147,6 +147,15 @@ fn a_filter_changes_the_views_of_allocations_and_is_refused_by_the_others() {
 }
 
 #[test]
+fn a_range_is_shown_at_its_peak_unless_a_moment_is_named() {
+    let name = "gpt_oom_forward.pickle";
+    let map = |args: &[&str]| render(name, &[&["--view", "segments"], args].concat());
+    let of_range = map(&["--range", "iteration:0"]);
+    assert_eq!(of_range, map(&["--range", "iteration:0", "--at", "peak-of:iteration:0"]));
+    assert_ne!(of_range, map(&["--range", "iteration:0", "--at", "oom"]));
+}
+
+#[test]
 fn the_segment_timeline_still_answers_to_its_old_name() {
     let view = |name| render("frag_oom.pickle", &["--size", "400x300", "--view", name]);
     assert_eq!(view("addresses"), view("segment-timeline"));

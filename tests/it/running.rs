@@ -134,3 +134,19 @@ fn a_real_python_runs_a_program() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "['p.py', '--x']\n", "{errors}");
     assert_eq!(output.status.code(), Some(5), "{errors}");
 }
+
+#[test]
+fn help_needs_no_package() {
+    let folder = folder();
+    let path = python(folder.path(), "python3", "exit 1");
+    for command in ["run", "estimate", "doctor"] {
+        let output = run(oomscope(), &path, &[command, "--help"]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains(&format!("Usage: oomscope {command} [ARGS]...")), "{text}");
+        assert!(text.contains(&format!("The options of {command} are not listed: ")), "{text}");
+        assert!(text.contains("python3 -m pip install oomscope"), "{text}");
+    }
+    // Where it would run a program, it cannot.
+    assert!(errors(&run(oomscope(), &path, &["run", "train.py", "--help"])).contains("no package oomscope"));
+}

@@ -65,7 +65,8 @@ pub(crate) fn oomscope() -> Command {
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "OOMSCOPE_LOG", "RUST_LOG", "COLUMNS"] {
         command.env_remove(name);
     }
-    command.stdin(Stdio::null());
+    // Without the settings of whoever runs the tests.
+    command.env("OOMSCOPE_CONFIG", "").stdin(Stdio::null());
     command
 }
 

@@ -122,6 +122,29 @@ pub struct Options {
     pub rules_file: Option<PathBuf>,
     /// The place to show in the first file.
     pub go: Option<Place>,
+    /// The theme to begin with; `None` for the one that was chosen last.
+    pub theme: Option<Theme>,
+}
+
+/// A theme of the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theme {
+    /// Light on dark.
+    Dark,
+    /// Dark on light.
+    Light,
+    /// What the system prefers.
+    System,
+}
+
+impl From<Theme> for egui::ThemePreference {
+    fn from(theme: Theme) -> Self {
+        match theme {
+            Theme::Dark => Self::Dark,
+            Theme::Light => Self::Light,
+            Theme::System => Self::System,
+        }
+    }
 }
 
 /// Open the window. Returns when it is closed.
@@ -145,6 +168,9 @@ pub fn run(start: Options) -> Result<(), WindowError> {
         let mut app = App::new(&cc.egui_ctx, WorkMode::Background);
         app.glances = Glances::new(eframe::storage_dir(APP_ID), &cc.egui_ctx, WorkMode::Background);
         app.restore(cc.storage);
+        if let Some(theme) = start.theme {
+            cc.egui_ctx.set_theme(theme);
+        }
         app.preferences.capacity = start.capacity;
         app.setup.rules = Arc::new(start.rules);
         app.setup.rules_file = start.rules_file;

@@ -21,6 +21,7 @@ mod action;
 mod address;
 pub mod allocator_sizes;
 mod anomalies;
+mod assumed;
 mod bytes;
 mod census;
 mod chosen_curve;
@@ -53,6 +54,7 @@ mod trusted_bytes;
 pub use accelerator::Accelerator;
 pub use action::{Action, ActionNames};
 pub use anomalies::{Anomalies, Anomaly};
+pub use assumed::{Assumed, OwnCode};
 pub use bytes::Bytes;
 pub use census::{
     Census, CensusIx, CensusModule, CensusOwner, Missing, ModuleClass, NamedTensor, TensorHolder, TensorRole,

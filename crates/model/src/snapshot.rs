@@ -3,7 +3,7 @@
 use super::estimate::ESTIMATE_KEY;
 use super::settings::{CONF_VARIABLES, Setting, entry};
 use super::{
-    Accelerator, ActionNames, Bytes, Census, DeviceId, Estimate, FrameId, FrameTable, Originals,
+    Accelerator, ActionNames, Assumed, Bytes, Census, DeviceId, Estimate, FrameId, FrameTable, Originals,
     RecordedTensors, Sources, StackId, StackTable, StrId, StringTable, Timeline,
 };
 use std::sync::Arc;
@@ -95,6 +95,8 @@ pub struct Snapshot {
     pub damage: Option<Damage>,
     /// Bytes of the decompressed pickle that were read.
     pub pickle_bytes: u64,
+    /// What the user says where the file does not.
+    pub assumed: Assumed,
 }
 
 impl Snapshot {

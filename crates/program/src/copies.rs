@@ -173,16 +173,18 @@ impl Search<'_> {
 
 impl Made {
     fn of(run: &Run<'_>) -> Self {
+        let own = &run.recording.snapshot().assumed.own_code;
+        let is_of = |owner: Owner, code: FrameCode<'_>| owner_of(code, own) == owner;
         let below_runtime = |function: &'static str| {
-            let is_one = |code: FrameCode<'_>| owner_of(code) == Owner::Runtime && code.function == function;
-            run.stacks_with_before(is_one, |code| owner_of(code) != Owner::Runtime)
+            let is_one = |code: FrameCode<'_>| is_of(Owner::Runtime, code) && code.function == function;
+            run.stacks_with_before(is_one, |code| !is_of(Owner::Runtime, code))
         };
         Self {
             by_deepcopy: below_runtime("deepcopy"),
             by_load_file: below_runtime("load_file"),
             by_module: run.stacks_with_before(
-                |code| owner_of(code) != Owner::User && (code.is_of_torch_nn() || code.is_of_torch_optim()),
-                |code| owner_of(code) == Owner::User,
+                |code| !is_of(Owner::User, code) && (code.is_of_torch_nn() || code.is_of_torch_optim()),
+                |code| is_of(Owner::User, code),
             ),
             restored: run.stacks_with(|code| code.restores()),
         }

@@ -4,7 +4,7 @@ use super::frames::{CallFrames, FrameKind};
 use super::run::Run;
 use foldhash::HashMap;
 use oomscope_analysis::{FrameCode, Owner, SiteFrame, owner};
-use oomscope_model::{AllocId, FrameId, StackId};
+use oomscope_model::{AllocId, FrameId, OwnCode, StackId};
 use std::cmp::Reverse;
 
 /// Whose code every frame of a file is.
@@ -13,7 +13,8 @@ pub(super) struct Sites(Vec<Owner>);
 
 impl Sites {
     pub(super) fn of(run: &Run<'_>) -> Self {
-        Self(run.per_frame(owner_of))
+        let own = &run.recording.snapshot().assumed.own_code;
+        Self(run.per_frame(|code| owner_of(code, own)))
     }
 
     /// The innermost line of the user's own code that made most bytes of some allocations, else of a package.
@@ -67,8 +68,9 @@ impl Sites {
 }
 
 /// Whose code a frame is.
-pub(super) fn owner_of(code: FrameCode<'_>) -> Owner {
-    owner(&SiteFrame { file: code.file.to_owned(), line: 0, name: code.function.to_owned() })
+pub(super) fn owner_of(code: FrameCode<'_>, own: &OwnCode) -> Owner {
+    let is_own = own.has(code.file);
+    owner(&SiteFrame { file: code.file.to_owned(), line: 0, name: code.function.to_owned(), is_own })
 }
 
 /// The line with most bytes of some allocations, as their stacks have it.

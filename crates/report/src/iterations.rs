@@ -1,11 +1,14 @@
 //! The table of iterations: as text, JSON and CSV.
 
 use super::csv_text::{io_error, optional};
+use super::modules::IN_JSON;
 use super::table::{self, Align};
+use super::text_style::TextStyle;
 use oomscope_analysis::{IterationRow, Phase};
 use oomscope_model::Bytes;
 use oomscope_units as units;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// One iteration as JSON has it. Sizes are in bytes; both ends of events are included.
@@ -72,8 +75,29 @@ fn event_range([from, to]: [u32; 2]) -> String {
     format!("{}–{}", units::count(from), units::count(to.saturating_sub(1)))
 }
 
+/// Most iterations of the table as text.
+const MAX_ROWS: usize = 30;
+
+/// The places of the iterations that are shown: all, or the first, the last and the one with the largest peak.
+fn shown(rows: &[IterationRow]) -> BTreeSet<usize> {
+    if rows.len() <= MAX_ROWS {
+        return (0..rows.len()).collect();
+    }
+    let half = MAX_ROWS / 2;
+    let largest = (0..rows.len()).rev().max_by_key(|&at| rows[at].peak_bytes);
+    (0..half).chain(rows.len() - half..rows.len()).chain(largest).collect()
+}
+
+/// The columns that a narrow terminal does not show, the least important first: places of phases and peaks, and what else says how
+/// memory grows.
+const MAY_GO: [usize; 5] = [8, 3, 1, 6, 5];
+
 /// Write the table as text, indented as the rest of `stats`.
-pub(super) fn iterations_text(out: &mut dyn Write, rows: &[IterationRow]) -> io::Result<()> {
+pub(super) fn iterations_text(
+    out: &mut dyn Write,
+    rows: &[IterationRow],
+    style: TextStyle,
+) -> io::Result<()> {
     if rows.is_empty() {
         return writeln!(out, "  iterations   none were found");
     }
@@ -86,10 +110,23 @@ pub(super) fn iterations_text(out: &mut dyn Write, rows: &[IterationRow]) -> io:
         std::iter::once(format!("  {first}")).chain(rest).chain([phases]).collect()
     };
     let header = cells(ITERATION_COLUMNS.map(str::to_owned), "phases".to_owned());
-    let rows = rows.iter().map(|row| cells(iteration_cells(row), iteration_phases(row)));
-    let rows: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
+    let mut table = vec![header];
+    let (mut next, mut left_out) = (0, 0);
+    for at in shown(rows) {
+        if next != at {
+            left_out += at - next;
+            table.push([vec!["  …".to_owned()], vec![String::new(); ITERATION_COLUMNS.len()]].concat());
+        }
+        next = at + 1;
+        table.push(cells(iteration_cells(&rows[at]), iteration_phases(&rows[at])));
+    }
     use Align::{Left, Right};
-    table::write(out, &[Right, Left, Right, Right, Left, Right, Right, Right, Left], &rows)
+    let align = [Right, Left, Right, Right, Left, Right, Right, Right, Left];
+    table::write_fitted(out, style.table_width, &align, &MAY_GO, table)?;
+    if left_out == 0 {
+        return Ok(());
+    }
+    writeln!(out, "  and {}, {IN_JSON}", units::counted(left_out, "other iteration"))
 }
 
 /// The iterations for JSON.
@@ -199,7 +236,7 @@ mod tests {
         let mut rows = vec![row(Some(7)), row(None)];
         rows[1].growth_bytes = Bytes(1 << 20);
         assert_eq!(
-            text(|out| iterations_text(out, &rows)).lines().collect::<Vec<_>>(),
+            text(|out| iterations_text(out, &rows, TextStyle::default())).lines().collect::<Vec<_>>(),
             [
                 "  iterations   left behind: made in it and live at its end; still there: after the last event",
                 "           iteration  events           peak  at event  in          growth  left behind  still there  phases",
@@ -209,7 +246,22 @@ mod tests {
                  forward 1,001–1,499, backward 1,500–1,999",
             ]
         );
-        assert_eq!(text(|out| iterations_text(out, &[])), "  iterations   none were found\n");
+        let none = text(|out| iterations_text(out, &[], TextStyle::default()));
+        assert_eq!(none, "  iterations   none were found\n");
+    }
+
+    #[test]
+    fn of_many_iterations_the_first_the_last_and_the_largest_are_shown() {
+        let mut rows: Vec<IterationRow> = (0..100).map(|number| row(Some(number))).collect();
+        rows[40].peak_bytes = Bytes(5 << 20);
+        let found = text(|out| iterations_text(out, &rows, TextStyle::default()));
+        let lines: Vec<&str> = found.lines().skip(2).collect();
+        let first = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
+        let shown: Vec<String> = lines.iter().map(|line| first(line)).collect();
+        assert_eq!(shown[..2], ["0", "1"]);
+        assert_eq!(shown[14..19], ["14", "…", "40", "…", "85"]);
+        assert_eq!(shown[shown.len() - 2..], ["99", "and"]);
+        assert_eq!(lines.last().copied(), Some("  and 69 other iterations, in --format json"));
     }
 
     #[test]

@@ -8,7 +8,6 @@ use oomscope_diagnosis::{DiagnosisRequest, FindingId, Severity, diagnose};
 use oomscope_model::{Recording, TrustedBytes};
 use oomscope_units as units;
 use std::io::{self, Write};
-use unicode_width::UnicodeWidthChar as _;
 
 /// Fewest cells for what happened; with less room, the column is left out.
 const MIN_VERDICT: usize = 24;
@@ -71,7 +70,7 @@ pub fn listing_text(out: &mut dyn Write, files: &[ListedGlance], width: usize) -
         return table::write(out, &[Align::Left, Align::Right, Align::Left], &rows);
     }
     for verdict in rows.iter_mut().filter_map(|row| row.last_mut()) {
-        *verdict = cut(verdict, room);
+        *verdict = table::cut(verdict, room);
     }
     table::write(out, &[Align::Left, Align::Right, Align::Left, Align::Left], &rows)
 }
@@ -82,21 +81,6 @@ fn verdict_name(id: FindingId) -> &'static str {
         FindingId::Nothing => "",
         id => id.name(),
     }
-}
-
-/// The beginning of a text, in at most so many cells.
-fn cut(text: &str, cells: usize) -> String {
-    let mut used = 0;
-    for (at, c) in text.char_indices() {
-        used += c.width().unwrap_or(0);
-        if cells < used {
-            let mut short = text[..at].to_owned();
-            // Room for the ellipsis.
-            while cells <= unicode_width::UnicodeWidthStr::width(short.as_str()) && short.pop().is_some() {}
-            return format!("{}…", short.trim_end());
-        }
-    }
-    text.to_owned()
 }
 
 #[cfg(test)]
@@ -125,13 +109,5 @@ mod tests {
         let wide = written(60);
         assert!(wide.contains("capacity        Out of memory: activati…\n"), "{wide}");
         assert!(wide.contains("cannot be read  no file\n"), "{wide}");
-    }
-
-    #[test]
-    fn a_long_text_is_cut_at_the_width() {
-        assert_eq!(cut("short", 10), "short");
-        assert_eq!(cut("exactly so", 10), "exactly so");
-        assert_eq!(cut("a little longer", 10), "a little…");
-        assert_eq!(cut("模型模型模型", 7), "模型模…");
     }
 }

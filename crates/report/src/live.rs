@@ -7,6 +7,7 @@ use super::json;
 use super::named_tensor::{NamedRecord, first_name, named_records, tensor_label};
 use super::predicted::PredictedRecord;
 use super::table::{self, Align};
+use super::text_style::TextStyle;
 use super::trust::{TrustRecord, trust_lines};
 use oomscope_analysis::filter::Matches;
 use oomscope_analysis::{Basis, Categories, live_at, recorded, site_label, stack_lines};
@@ -222,6 +223,7 @@ pub fn live_text(
     snapshot: &Snapshot,
     sets: &[LiveSet],
     rows: &[LiveRow],
+    style: TextStyle,
 ) -> io::Result<()> {
     for line in trust_lines(snapshot, sets.iter().map(|set| &set.recording)) {
         writeln!(out, "{line}")?;
@@ -259,7 +261,7 @@ pub fn live_text(
         cells
     }));
     let align: Vec<Align> = header.iter().map(|(_, align)| *align).collect();
-    table::write(out, &align, &table)
+    table::write_fitted(out, style.table_width, &align, &MAY_GO, table)
 }
 
 /// The program's own name for what lies in a block.
@@ -287,6 +289,10 @@ const HEADER: [(&str, Align); 11] = [
     ("site", Align::Left),
     ("tensor", Align::Left),
 ];
+
+/// The columns that a narrow terminal does not show, the least important first: addresses and places in pools, and the size that
+/// bytes say, too.
+const MAY_GO: [usize; 7] = [1, 5, 4, 3, 0, 7, 6];
 
 fn text_cells(snapshot: &Snapshot, row: &LiveRow, record: &Record<'_>) -> Vec<String> {
     let unknown = || "?".to_owned();

@@ -2,6 +2,7 @@
 
 use super::csv_text::{io_error, spreadsheet_safe};
 use super::table::{self, Align};
+use super::text_style::TextStyle;
 use oomscope_analysis::{InferredPart, MODULE_COLUMNS, ModuleBytes, ModulePlace, ModuleRow, ModuleTable};
 use oomscope_model::Bytes;
 use oomscope_units as units;
@@ -19,7 +20,7 @@ const MAX_INDENT: usize = 16;
 const MAX_LISTED_CALLS: usize = 1000;
 
 /// Where the rest of a text is.
-const IN_JSON: &str = "in --format json";
+pub(super) const IN_JSON: &str = "in --format json";
 
 /// The table as JSON has it. Sizes are in bytes.
 #[derive(Debug, Serialize)]
@@ -111,7 +112,7 @@ fn sum(bytes: &ModuleBytes) -> Bytes {
 }
 
 /// Write the table as text, indented as the rest of `stats`.
-pub(super) fn modules_text(out: &mut dyn Write, table: &ModuleTable) -> io::Result<()> {
+pub(super) fn modules_text(out: &mut dyn Write, table: &ModuleTable, style: TextStyle) -> io::Result<()> {
     let at = table.moment.event().map_or_else(
         || "before the first event".to_owned(),
         |event| format!("after event {}", units::count(event.0)),
@@ -132,7 +133,7 @@ pub(super) fn modules_text(out: &mut dyn Write, table: &ModuleTable) -> io::Resu
     let rows: Vec<Vec<String>> = std::iter::once(header).chain(main_module_rows(table).map(line)).collect();
     use Align::{Left, Right};
     let left_out = table.rows.len() + 1 - rows.len();
-    table::write(out, &[Left, Right, Right, Right, Right, Left], &rows)?;
+    table::write_fitted(out, style.table_width, &[Left, Right, Right, Right, Right, Left], &[5], rows)?;
     if left_out != 0 {
         writeln!(out, "  and {} with less than 0.5 %, {IN_JSON}", units::counted(left_out, "row"))?;
     }
@@ -273,7 +274,7 @@ mod tests {
     #[test]
     fn the_table_reads_in_full() {
         assert_eq!(
-            text(|out| modules_text(out, &fixture())).lines().collect::<Vec<_>>(),
+            text(|out| modules_text(out, &fixture(), TextStyle::default())).lines().collect::<Vec<_>>(),
             [
                 "  modules      after event 7, each with those below it; ×N: how often it runs in a pass",
                 "                              parameters   gradients  optimizer state  activations  activations of a call",

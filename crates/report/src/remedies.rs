@@ -11,6 +11,7 @@ use super::projection::{ProjectionRecord, projection_lines, projection_record};
 use super::simulation::fidelity_text;
 use super::stated_error::{stated_error, to_spare};
 use super::table::{self, Align};
+use super::text_style::TextStyle;
 use super::trust::{TrustRecord, trust_lines};
 use oomscope_model::{Bytes, Recording, Snapshot, Timeline};
 use oomscope_program::projection::Turn;
@@ -241,7 +242,7 @@ fn named<'a>(predictions: &'a Predictions, indices: &'a [usize]) -> impl Iterato
 }
 
 /// Write remedies as text: the cheapest change that fits, the best few in a table with what to write, and how many more there are.
-pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Result<()> {
+pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>, style: TextStyle) -> io::Result<()> {
     let predictions = report.predictions;
     writeln!(out, "{}", remedies_headline(predictions))?;
     if let Some(batch) = largest_batch_line(predictions) {
@@ -266,7 +267,7 @@ pub fn remedies_text(out: &mut dyn Write, report: &RemediesReport<'_>) -> io::Re
     writeln!(out)?;
     let shown: Vec<&Prediction> =
         if report.has_all { predictions.remedies.iter().collect() } else { best(predictions).collect() };
-    table(out, report, &shown)?;
+    table(out, report, &shown, style)?;
     let lines = more_line(predictions, shown.len()).into_iter().chain(without_effect_line(predictions));
     for (index, line) in lines.enumerate() {
         writeln!(out, "{}{line}", if index == 0 { "\n" } else { "" })?;
@@ -386,7 +387,12 @@ pub fn unchanged_name(predictions: &Predictions, snapshot: &Snapshot) -> &'stati
     }
 }
 
-fn table(out: &mut dyn Write, report: &RemediesReport<'_>, shown: &[&Prediction]) -> io::Result<()> {
+fn table(
+    out: &mut dyn Write,
+    report: &RemediesReport<'_>,
+    shown: &[&Prediction],
+    style: TextStyle,
+) -> io::Result<()> {
     let predictions = report.predictions;
     let fits = fit_words(predictions.until).column;
     let titles = ["fix", "peak requested", "", "reserved", fits, "margin", "price", "basis"];
@@ -417,7 +423,8 @@ fn table(out: &mut dyn Write, report: &RemediesReport<'_>, shown: &[&Prediction]
     for column in [0, 4, 6, 7] {
         align[column] = Align::Left;
     }
-    table::write(out, &align, &rows)
+    // What is reserved, the margin and the change follow from what stays, or are details of it.
+    table::write_fitted(out, style.table_width, &align, &[3, 5, 2], rows)
 }
 
 /// Whether something fits, if that is known: `yes`, `no`.

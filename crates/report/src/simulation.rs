@@ -6,6 +6,7 @@ use super::json;
 use super::predicted::PredictedRecord;
 use super::projection::{ProjectionRecord, projection_lines, projection_record};
 use super::table::{self, Align};
+use super::text_style::TextStyle;
 use super::trust::{TrustRecord, trust_lines};
 use oomscope_model::{Bytes, Recording};
 use oomscope_program::projection::{Course, Unprojected};
@@ -200,7 +201,7 @@ fn bytes(count: u64) -> String {
 }
 
 /// Write a simulation as text.
-pub fn simulation_text(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<()> {
+pub fn simulation_text(out: &mut dyn Write, simulation: &Simulation<'_>, style: TextStyle) -> io::Result<()> {
     let recording = simulation.recording;
     writeln!(out, "{} · {}", units::printable(simulation.file), recording.device)?;
     for line in trust_lines(recording.snapshot(), [recording]) {
@@ -222,7 +223,7 @@ pub fn simulation_text(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::
         writeln!(out, "  {line}")?;
     }
     writeln!(out)?;
-    table(out, simulation)?;
+    table(out, simulation, style)?;
     conclusions(out, simulation)
 }
 
@@ -232,7 +233,7 @@ fn name(settings: &Settings) -> String {
     if conf.is_empty() { "default settings".to_owned() } else { conf }
 }
 
-fn table(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<()> {
+fn table(out: &mut dyn Write, simulation: &Simulation<'_>, style: TextStyle) -> io::Result<()> {
     let titles = [
         "settings",
         "peak reserved",
@@ -258,7 +259,8 @@ fn table(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<()> {
     }
     let mut align = [Align::Right; 7];
     (align[0], align[6]) = (Align::Left, Align::Left);
-    table::write(out, &align, &rows)
+    // Counts of calls, then what is behind the outcome.
+    table::write_fitted(out, style.table_width, &align, &[4, 5, 3, 2], rows)
 }
 
 fn conclusions(out: &mut dyn Write, simulation: &Simulation<'_>) -> io::Result<()> {

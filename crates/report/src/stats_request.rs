@@ -4,6 +4,7 @@ use super::category_text;
 use super::iterations::iterations_text;
 use super::modules::modules_text;
 use super::position::{PlaceRecord, place, position_text};
+use super::text_style::TextStyle;
 use oomscope_analysis::filter::{Filter, Prepared};
 use oomscope_analysis::{Attribution, CategoryBytes, Phases, UserRules, iteration_table, module_table};
 use oomscope_model::{Bytes, DeviceId, Moment, Recording, Snapshot, Timeline};
@@ -30,6 +31,8 @@ pub struct StatsRequest<'a> {
     pub has_summary: bool,
     /// The only device that is wanted; `None` for all.
     pub device: Option<DeviceId>,
+    /// How text is written.
+    pub style: TextStyle,
 }
 
 /// Finds a moment on a device.
@@ -46,6 +49,7 @@ impl<'a> StatsRequest<'a> {
             has_iterations: false,
             has_summary: false,
             device: None,
+            style: TextStyle::default(),
         }
     }
 
@@ -153,10 +157,10 @@ pub(super) fn request_text(
         filter_text(out, &filter_record(filter, recording, attribution, moment), at.is_some())?;
     }
     if request.has_modules {
-        modules_text(out, &module_table(recording, attribution, moment))?;
+        modules_text(out, &module_table(recording, attribution, moment), request.style)?;
     }
     if request.has_iterations {
-        iterations_text(out, &iteration_table(recording, &attribution.phases))?;
+        iterations_text(out, &iteration_table(recording, &attribution.phases), request.style)?;
     }
     Ok(())
 }

@@ -11,6 +11,8 @@ pub const MAX_WIDTH: usize = 100;
 pub struct TextStyle {
     /// The most cells in a line of prose.
     pub width: usize,
+    /// The most cells in a line of a table; `None` where no terminal breaks lines.
+    pub table_width: Option<usize>,
     /// Whether escape sequences for colours may be written.
     pub has_color: bool,
 }
@@ -18,7 +20,7 @@ pub struct TextStyle {
 impl Default for TextStyle {
     /// As for a file.
     fn default() -> Self {
-        Self { width: MAX_WIDTH, has_color: false }
+        Self { width: MAX_WIDTH, table_width: None, has_color: false }
     }
 }
 

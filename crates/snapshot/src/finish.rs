@@ -7,8 +7,8 @@ use super::containers::{DictState, ListState, RecordList};
 use super::keys::{Key, RecordKind};
 use super::originals::originals;
 use oomscope_model::{
-    Action, Anchor, Bytes, Damage, DeviceId, DeviceTrust, EventTable, Segment, SegmentTable, Snapshot,
-    Timeline, TimelineInput,
+    Action, Anchor, Assumed, Bytes, Damage, DeviceId, DeviceTrust, EventTable, Segment, SegmentTable,
+    Snapshot, Timeline, TimelineInput,
 };
 use oomscope_pickle::{Decoded, Kind, Value, View};
 use rayon::prelude::*;
@@ -96,6 +96,7 @@ impl Builder {
             annotations: self.annotations,
             damage,
             pickle_bytes: decoded.read_bytes,
+            assumed: Assumed::default(),
         };
         // The decoder's tables are as large as the events: free them before deriving more.
         let tables = (self.dicts, self.lists, self.loose, self.record_lists, self.pools);

@@ -7,6 +7,7 @@ use super::names::{Named, named, one_of};
 use super::output::Destination;
 use super::select::RulesFile;
 use super::stderr;
+use super::terminal::output_style;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -16,6 +17,7 @@ use oomscope_export::interchange::{Content, FORMATS, JobTable, OpenTable};
 use oomscope_export::page_colors;
 use oomscope_model::Snapshot;
 use oomscope_report as report;
+use oomscope_report::TextStyle;
 use oomscope_snapshot::load::{FolderListing, Input, LoadError, ManyProgress, load_each};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -72,7 +74,7 @@ pub(super) struct RanksArgs {
 }
 
 /// Writes the comparison of a job's recordings, maybe as of programs that share one GPU.
-type WriteJob = fn(&mut dyn Write, &Job, bool) -> io::Result<()>;
+type WriteJob = fn(&mut dyn Write, &Job, bool, TextStyle) -> io::Result<()>;
 
 #[derive(Debug, Clone, Copy)]
 enum Format {
@@ -85,17 +87,17 @@ impl Format {
         named("text", Self::Document(report::ranks::ranks_text)),
         named(
             "markdown",
-            Self::Document(|out, job, one_gpu| {
+            Self::Document(|out, job, one_gpu, _| {
                 out.write_all(report::ranks::ranks_markdown(job, one_gpu).as_bytes())
             }),
         ),
         named(
             "html",
-            Self::Document(|out, job, one_gpu| {
+            Self::Document(|out, job, one_gpu, _| {
                 out.write_all(report::ranks::ranks_html(job, &page_colors(), one_gpu).as_bytes())
             }),
         ),
-        named("json", Self::Document(report::ranks::ranks_json)),
+        named("json", Self::Document(|out, job, one_gpu, _| report::ranks::ranks_json(out, job, one_gpu))),
     ];
 
     fn parser() -> impl TypedValueParser<Value = Self> {
@@ -128,7 +130,8 @@ pub(super) fn run(args: &RanksArgs) -> Result<(), Failure> {
             refuse(args.table.is_some(), "--table", "needs a format of tables", "use --format csv")?;
             let destination = Destination::new(output, inputs)?;
             let job = job()?;
-            destination.write(|out| Ok(write(out, &job, args.one_gpu)?))?;
+            let style = output_style(output);
+            destination.write(|out| Ok(write(out, &job, args.one_gpu, style)?))?;
             job
         }
     };

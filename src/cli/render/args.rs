@@ -36,7 +36,7 @@ const THEMES: [Named<&Palette>; 2] = [named("dark", &Palette::DARK), named("ligh
 #[derive(Debug, Args)]
 #[command(
     mut_arg("at", |arg| {
-        let help = "Moment to show, and to mark with a cursor [default: oom, or peak, without a cursor]";
+        let help = "Moment to show, and to mark with a cursor [default: the peak of --range, oom, or peak, without a cursor]";
         // Behind `--view`, to which it belongs more than to `--device`.
         with_moments(arg.help(help).display_order(1))
     }),

@@ -17,7 +17,8 @@ pub(super) fn run(args: &RenderArgs) -> Result<(), Failure> {
     let format = format(args)?;
     let destination = args.source.destination(Some(&args.output))?;
     let recording = args.source.open()?;
-    let spec = spec::spec(args, &recording, &args.target.one(&recording)?)?;
+    let selected = args.target.one_in(&recording, args.range.as_ref())?;
+    let spec = spec::spec(args, &recording, &selected)?;
     let file = spec
         .file(format, args.size, args.scale)
         .map_err(|error| recording.failure(error, "use another size"))?;

@@ -10,7 +10,7 @@ use oomscope_draw::picture::{self, view_of};
 use oomscope_draw::segment_map::MapLook;
 use oomscope_draw::{Axis, BandColors, Coloring, Future};
 use oomscope_export::{Filtered, Marked, PictureKind, PictureSpec, PictureVerdict, StacksView, future_of};
-use oomscope_model::{Moment, Recording, Timeline};
+use oomscope_model::{Bytes, Moment, Recording, Timeline};
 use oomscope_program::{Run, Workload};
 use oomscope_remedies::predict_all_while;
 use oomscope_report::{answer, fix_of};
@@ -29,7 +29,8 @@ pub(super) fn spec(
     let range = range.transpose().map_err(|lacking| missing(recording.file, lacking))?;
     refuse_useless_filter(args, recording)?;
     let attribution = recording.attribution(device);
-    let Told { verdict, marked, future } = told(args, device, &attribution);
+    let capacity = args.capacity.of(device);
+    let Told { verdict, marked, future } = told(args, device, &attribution, capacity);
     let attribution = needs_attribution(args).then_some(attribution);
     Ok(PictureSpec {
         recording: device.clone(),
@@ -55,7 +56,7 @@ pub(super) fn spec(
             search: String::new(),
         },
         future: Arc::new(future),
-        capacity: args.capacity.bytes,
+        capacity,
         palette: args.theme,
     })
 }
@@ -96,8 +97,13 @@ struct Told {
     future: Future,
 }
 
-fn told(args: &RenderArgs, recording: &Recording, attribution: &Attribution) -> Told {
-    let request = DiagnosisRequest { device_memory: args.capacity.bytes, ..DiagnosisRequest::default() };
+fn told(
+    args: &RenderArgs,
+    recording: &Recording,
+    attribution: &Attribution,
+    capacity: Option<Bytes>,
+) -> Told {
+    let request = DiagnosisRequest { device_memory: capacity, ..DiagnosisRequest::default() };
     let workload = Workload::of(Run { recording, attribution });
     let found = diagnose_workload(&workload, request).ok();
     let Some((found, verdict)) = found.as_ref().and_then(|found| Some((found, found.verdict()?))) else {
@@ -105,7 +111,7 @@ fn told(args: &RenderArgs, recording: &Recording, attribution: &Attribution) -> 
     };
     let mut all = None;
     let fix = fix_of(verdict, || {
-        let predictions = predict_all_while(&workload, args.capacity.bytes, &|_, _| true);
+        let predictions = predict_all_while(&workload, capacity, &|_, _| true);
         all.clone_from(&predictions);
         predictions
     });

@@ -1,6 +1,7 @@
 //! `--rules`: the user's own rules for categories.
 
 use crate::cli::failure::Failure;
+use crate::cli::settings::settings;
 use crate::cli::stderr;
 use clap::Args;
 use oomscope_analysis::UserRules;
@@ -18,18 +19,30 @@ pub(in crate::cli) struct RulesFile {
 }
 
 impl RulesFile {
+    /// The file of the option, else of the settings.
     pub(in crate::cli) fn path(&self) -> Option<&Path> {
-        self.rules.as_deref()
+        self.rules.as_deref().or_else(|| settings()?.rules.as_deref())
     }
 
     /// Read the rules file; without one, there are no rules. A rules file near a recording is only
     /// mentioned, since it is the user who decides if it applies.
     pub(in crate::cli) fn read(&self, recordings: &[PathBuf]) -> Result<UserRules, Failure> {
         if let Some(path) = self.path() {
+            self.mention_settings();
             return read(path);
         }
         mention_nearby(recordings);
         Ok(UserRules::default())
+    }
+
+    /// Say that rules are used which no option names.
+    fn mention_settings(&self) {
+        let used = settings().filter(|_| self.rules.is_none());
+        if let Some((settings, rules)) =
+            used.and_then(|settings| Some((settings, settings.rules.as_deref()?)))
+        {
+            stderr::notice(&format!("rules of {}, as {} says", rules.display(), settings.file.display()));
+        }
     }
 }
 

@@ -5,13 +5,16 @@ use super::moment::{Missing, NamedMoment, NamedRange};
 use super::opened::Opened;
 use super::values::{device_parser, parse_at, parse_bytes};
 use crate::cli::failure::Failure;
+use crate::cli::settings::settings;
+use crate::cli::stderr;
 use clap::Args;
 use oomscope_analysis::At;
 use oomscope_model::{Bytes, DeviceId, Moment, Recording, Timeline};
+use oomscope_units as units;
 use std::ops::Range;
 
 /// `--device`.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(in crate::cli) struct OneDevice {
     /// Device to look at, -1 for pinned host memory [default: the one with an OOM, or most events]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = device_parser())]
@@ -34,6 +37,21 @@ pub(in crate::cli) struct Capacity {
     /// Memory of the device, such as 80GiB, if the recording does not state it
     #[arg(id = "capacity", long = "capacity", value_name = "SIZE", value_parser = parse_bytes)]
     pub(in crate::cli) bytes: Option<Bytes>,
+}
+
+impl Capacity {
+    /// Memory of a device: as the option says or, where neither it nor the recording does, the settings.
+    pub(in crate::cli) fn of(&self, device: &Recording) -> Option<Bytes> {
+        if self.bytes.is_some() {
+            return self.bytes;
+        }
+        let bytes = device.assumed_memory()?;
+        if let Some(settings) = settings() {
+            let file = settings.file.display();
+            stderr::notice(&format!("{} of memory, as {file} says", units::bytes(bytes.0)));
+        }
+        Some(bytes)
+    }
 }
 
 /// A device at a moment.
@@ -98,6 +116,16 @@ impl Target {
     pub(in crate::cli) fn one(&self, recording: &Opened<'_>) -> Result<Selected, Failure> {
         let device = self.device.find(recording)?.ok_or_else(|| recording.no_memory())?;
         self.on(recording, device).map_err(|error| missing(recording.file, error))
+    }
+
+    /// [`Self::one`], where a range is shown: its peak is the moment if the user names none.
+    pub(in crate::cli) fn one_in(
+        &self,
+        recording: &Opened<'_>,
+        range: Option<&NamedRange>,
+    ) -> Result<Selected, Failure> {
+        let at = self.at.clone().or_else(|| range.cloned().map(NamedMoment::PeakOf));
+        Self { at, device: self.device.clone() }.one(recording)
     }
 
     /// [`Self::one`] with a device and a moment to take where the user named none.

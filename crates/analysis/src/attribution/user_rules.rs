@@ -121,7 +121,8 @@ impl UserRules {
             .map(|&id| {
                 let Frame { file, line, name, .. } = snapshot.frames.get(id);
                 let (file, name) = (snapshot.strings.path(file), snapshot.strings.name(name));
-                SiteFrame { file: file.into_owned(), line, name: name.into_owned() }
+                let is_own = snapshot.assumed.own_code.has(&file);
+                SiteFrame { file: file.into_owned(), line, name: name.into_owned(), is_own }
             })
             .collect();
         if frames.is_empty() {
@@ -179,7 +180,7 @@ mod tests {
     use super::*;
 
     fn frame(file: &str, name: &str) -> SiteFrame {
-        SiteFrame { file: file.to_owned(), line: 7, name: name.to_owned() }
+        SiteFrame { file: file.to_owned(), line: 7, name: name.to_owned(), is_own: false }
     }
 
     #[test]

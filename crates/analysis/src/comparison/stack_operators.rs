@@ -102,5 +102,6 @@ impl<'a> StackOperators<'a> {
 }
 
 fn text(snapshot: &Snapshot, file: StrId, name: StrId) -> SiteFrame {
-    SiteFrame { file: printable(snapshot, file), line: 0, name: printable(snapshot, name) }
+    let file = printable(snapshot, file);
+    SiteFrame { is_own: snapshot.assumed.own_code.has(&file), file, line: 0, name: printable(snapshot, name) }
 }

@@ -145,7 +145,8 @@ fn readable_text(text: &str) -> Option<String> {
 fn names(snapshot: &Snapshot, allocations_by_stack: &[usize]) -> Vec<Name> {
     let is_own = by_function(snapshot, |Frame { file, .. }| {
         let file = printable(snapshot, file);
-        !is_internal(&SiteFrame { file, line: 0, name: String::new() })
+        let is_own = snapshot.assumed.own_code.has(&file);
+        !is_internal(&SiteFrame { file, line: 0, name: String::new(), is_own })
     });
     // By string: the last stack that had it, allocations, and whether any frame of it is the user's.
     let mut found: Vec<(u32, usize, bool)> = vec![(0, 0, false); snapshot.strings.len()];

@@ -195,6 +195,8 @@ struct Text {
     printable: String,
     whole_rank: u32,
     base_rank: u32,
+    /// Whether it is the path of code that the user calls their own.
+    is_own: bool,
 }
 
 impl Texts {
@@ -213,7 +215,8 @@ impl Texts {
         }
         let ranks = whole_ranks.into_iter().zip(base_ranks);
         let by_id = texts.into_iter().zip(ranks).map(|((printable, id), (whole_rank, base_rank))| {
-            (id, Text { printable, whole_rank, base_rank })
+            let is_own = snapshot.assumed.own_code.has(&printable);
+            (id, Text { printable, whole_rank, base_rank, is_own })
         });
         Self { by_id: by_id.collect() }
     }
@@ -226,7 +229,8 @@ impl Texts {
 
     fn frame(&self, frame: Frame) -> SiteFrame {
         let text = |id| self.by_id[&id].printable.clone();
-        SiteFrame { file: text(frame.file), line: frame.line, name: text(frame.name) }
+        let is_own = self.by_id[&frame.file].is_own;
+        SiteFrame { file: text(frame.file), line: frame.line, name: text(frame.name), is_own }
     }
 }
 

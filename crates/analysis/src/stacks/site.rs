@@ -52,13 +52,16 @@ pub(crate) fn is_recorder(file: &str) -> bool {
     parts.next().is_some_and(|base| base.starts_with('_')) && parts.next() == Some("oomscope")
 }
 
-/// The owner of a frame's code, as far as its path shows it.
+/// The owner of a frame's code, as far as the user says it or its path shows it.
 pub fn owner(frame: &SiteFrame) -> Owner {
     const PACKAGES: [&str; 2] = ["site-packages", "dist-packages"];
     let file = frame.file.as_str();
     let has = |part: &str| file.contains(part);
     // Torch lies among the packages, and packages lie below the interpreter: the inner one decides.
     let is_runtime = !is_python(file) || is_made(file) || is_recorder(file);
+    if frame.is_own && !is_runtime {
+        return Owner::User;
+    }
     if is_runtime || TORCH.iter().any(|part| has(part)) {
         Owner::Runtime
     } else if PACKAGES.iter().any(|part| has(part)) {
@@ -146,7 +149,7 @@ mod tests {
     use super::*;
 
     fn frame(file: &str) -> SiteFrame {
-        SiteFrame { file: file.to_owned(), line: 7, name: "f".to_owned() }
+        SiteFrame { file: file.to_owned(), line: 7, name: "f".to_owned(), is_own: false }
     }
 
     #[test]
@@ -162,6 +165,16 @@ mod tests {
         assert_eq!(owner(&frame("C:\\env\\Lib\\site-packages\\torch\\nn.py")), Owner::Runtime);
         for generated in ["/tmp/torchinductor_me/ab/cab.py", "fx_generated__s6oic.py", "<eval_with_key>.7"] {
             assert_eq!(owner(&frame(generated)), Owner::Runtime, "{generated}");
+        }
+    }
+
+    #[test]
+    fn what_the_user_calls_their_own_is_theirs_wherever_it_is_installed() {
+        let said = |file: &str| owner(&SiteFrame { is_own: true, ..frame(file) });
+        assert_eq!(said("/env/lib/python3.11/site-packages/mine/model.py"), Owner::User);
+        assert_eq!(said("/opt/torch/nn/modules/linear.py"), Owner::User);
+        for file in ["/opt/mine/kernels.cpp", "<frozen mine>", "/env/site-packages/oomscope/_run.py"] {
+            assert_eq!(said(file), Owner::Runtime, "{file}");
         }
     }
 

@@ -12,10 +12,13 @@ pub struct SiteFrame {
     pub line: i64,
     /// The function.
     pub name: String,
+    /// Whether the user says that this code is their own.
+    pub is_own: bool,
 }
 
 /// The text of a frame, with control characters replaced.
 pub fn site_frame(snapshot: &Snapshot, id: FrameId) -> SiteFrame {
     let Frame { file, line, name, .. } = snapshot.frames.get(id);
-    SiteFrame { file: printable(snapshot, file), line, name: printable(snapshot, name) }
+    let file = printable(snapshot, file);
+    SiteFrame { is_own: snapshot.assumed.own_code.has(&file), file, line, name: printable(snapshot, name) }
 }

@@ -6,8 +6,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use thiserror::Error;
 
-/// The command unless the user sets another one.
-pub(crate) const DEFAULT_COMMAND: &str = "code --goto {file}:{line}";
+/// The command unless the user sets another one. On Windows, VS Code is started by a script, which has to be named whole.
+pub(crate) const DEFAULT_COMMAND: &str =
+    if cfg!(windows) { "code.cmd --goto {file}:{line}" } else { "code --goto {file}:{line}" };
 
 /// The reason why the editor was not started.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -34,7 +35,10 @@ pub(crate) enum EditorError {
 /// When the file is not on this machine, or the program cannot be started.
 pub(crate) fn open(command: &str, file: &str, line: i64) -> Result<(), EditorError> {
     // The path comes from the recording. A full one cannot be taken for an option of the editor.
-    let path = Path::new(file).canonicalize().ok().filter(|path| path.is_file());
+    let found = Path::new(file);
+    // Windows has a spelling for paths without links that editors do not read.
+    let path = if cfg!(windows) { std::path::absolute(found) } else { found.canonicalize() };
+    let path = path.ok().filter(|path| path.is_file());
     let path = path.ok_or_else(|| EditorError::NoFile(file.to_owned()))?;
     let words = words(command, &path.to_string_lossy(), line.max(1));
     let Some((program, arguments)) = words.split_first() else { return Err(EditorError::NoCommand) };
@@ -86,7 +90,7 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled_and_never_split() {
-        assert_eq!(words(DEFAULT_COMMAND, "/a b/c.py", 7), ["code", "--goto", "/a b/c.py:7"]);
+        assert_eq!(words(DEFAULT_COMMAND, "/a b/c.py", 7)[1..], ["--goto", "/a b/c.py:7"]);
         assert_eq!(
             words("\"/opt/my editor/bin\" +{line} \"\" {file}", "/x/{line}.py", 3),
             ["/opt/my editor/bin", "+3", "", "/x/{line}.py"]

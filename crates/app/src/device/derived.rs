@@ -190,7 +190,7 @@ impl Derived {
     /// The source of [`Self::capacity`], for a hint.
     pub(crate) fn capacity_meaning(&self) -> &'static str {
         if self.given_capacity.is_some() {
-            "As given on the command line"
+            "As the command line or your settings say"
         } else if self.figures.capacity.is_none() {
             "All memory of the device, as the recorder noted it"
         } else {

@@ -116,7 +116,7 @@ impl OpenDevice {
 
     /// Apply the user's preferences. Called in every frame.
     pub(crate) fn prefer(&mut self, preferences: &Preferences) {
-        self.derived.give_capacity(preferences.capacity);
+        self.derived.give_capacity(preferences.capacity.or_else(|| self.recording.assumed_memory()));
         let editor_command = &mut self.states.details.editor_command;
         if *editor_command != preferences.editor_command {
             editor_command.clone_from(&preferences.editor_command);

@@ -119,7 +119,7 @@ fn site_ui(ui: &mut egui::Ui, site: &Site, stack: Option<StackId>) -> bool {
 }
 
 fn site_frame(site: &Site) -> SiteFrame {
-    SiteFrame { file: site.file.clone(), line: site.line, name: site.name.clone() }
+    SiteFrame { file: site.file.clone(), line: site.line, name: site.name.clone(), is_own: false }
 }
 
 fn site_text(site: &Site) -> String {

@@ -107,7 +107,8 @@ mod tests {
     use oomscope_model::StackId;
 
     fn input(category: Option<Category>) -> RuleChange {
-        let frame = SiteFrame { file: "/me/train.py".to_owned(), line: 55, name: "attention".to_owned() };
+        let (file, name) = ("/me/train.py".to_owned(), "attention".to_owned());
+        let frame = SiteFrame { file, line: 55, name, is_own: false };
         RuleChange { frame, scope: Scope::Site, category, stack: StackId(1) }
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// The rule that a change asks for, in TOML.
 pub(super) fn rule_text(change: &RuleChange, category: Category) -> String {
-    let SiteFrame { file, line, name } = &change.frame;
+    let SiteFrame { file, line, name, .. } = &change.frame;
     let place = regex::escape(&format!("{file}:{line} {name}"));
     let (key, pattern) = match change.scope {
         Scope::Site => ("site", format!("^{place}$")),
@@ -95,7 +95,8 @@ mod tests {
     use oomscope_model::StackId;
 
     fn change(file: &str, category: Option<Category>) -> RuleChange {
-        let frame = SiteFrame { file: file.to_owned(), line: 55, name: "attention".to_owned() };
+        let frame =
+            SiteFrame { file: file.to_owned(), line: 55, name: "attention".to_owned(), is_own: false };
         RuleChange { frame, scope: Scope::Site, category, stack: StackId(1) }
     }
 

@@ -111,7 +111,11 @@ impl<'a> Case<'a> {
             workload,
             moment,
             words: Words::of(snapshot.accelerator()),
-            device_memory: request.device_memory.or(stated).or(snapshot.device_memory(recording.device)),
+            device_memory: request
+                .device_memory
+                .or(stated)
+                .or(snapshot.device_memory(recording.device))
+                .or_else(|| recording.assumed_memory()),
             message: request.message,
             ranks: request.ranks,
             code: CodeSites::new(snapshot),

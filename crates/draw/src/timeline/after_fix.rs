@@ -4,7 +4,7 @@ use super::canvas::TimelineCanvas;
 use super::envelope;
 use super::marks::{MarkLabels, TEXT_PX};
 use crate::Axis;
-use egui::{Color32, Pos2, Shape, Stroke, pos2};
+use egui::{Color32, Pos2, Rect, Shape, Stroke, pos2};
 use oomscope_model::{Bytes, Timeline};
 use oomscope_units as units;
 
@@ -71,14 +71,14 @@ impl TimelineCanvas<'_> {
         let [edge, line] = [self.palette.window, self.palette.outline].map(Color32::from);
         painter.add(Shape::line(points.clone(), Stroke::new(LINE_PX + 2.0 * EDGE_PX, edge)));
         painter.add(Shape::line(points.clone(), Stroke::new(LINE_PX, line)));
-        let highest = points.iter().copied().min_by(|a, b| a.y.total_cmp(&b.y));
-        if let Some(highest) = highest.filter(|at| self.rect.contains(*at)) {
+        if let Some((highest, is_peak)) = highest_within(&points, self.rect) {
             let what = match after.taken_as {
                 TakenAs::Requested => "requested",
                 TakenAs::Reserved => "reserved",
             };
             let of = if after.is_own { "as tried" } else { "with the fix" };
-            let text = format!("{of}, {} {what}", units::bytes(after.peak_bytes()));
+            let peak = is_peak.then(|| format!(", {} {what}", units::bytes(after.peak_bytes())));
+            let text = format!("{of}{}", peak.unwrap_or_default());
             let color = Color32::from(self.palette.text);
             let beside = [0.0, 20.0, -20.0, 40.0].map(|by| pos2(highest.x, highest.y + by));
             beside.into_iter().any(|at| self.label_at(at, (&text, TEXT_PX), color, labels));
@@ -125,12 +125,29 @@ impl TimelineCanvas<'_> {
     }
 }
 
+/// The highest corner of the line within a picture, and whether it is the highest of all: where a part of a recording is shown, that
+/// may lie elsewhere.
+fn highest_within(points: &[Pos2], rect: Rect) -> Option<(Pos2, bool)> {
+    let within = points.iter().copied().filter(|at| rect.contains(*at));
+    let highest = within.min_by(|a, b| a.y.total_cmp(&b.y))?;
+    Some((highest, points.iter().all(|at| highest.y <= at.y)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Future, Palette, View};
-    use egui::{Context, Painter, Rect, vec2};
+    use egui::{Context, Painter, vec2};
     use oomscope_fixtures::timelines as fixture;
+
+    #[test]
+    fn a_part_without_the_peak_has_its_own_highest_corner() {
+        let points = [[0.0, 90.0], [10.0, 40.0], [20.0, 70.0], [30.0, 5.0]].map(Pos2::from);
+        let within = |right: f32| highest_within(&points, Rect::from_min_max(Pos2::ZERO, pos2(right, 100.0)));
+        assert_eq!(within(100.0), Some((points[3], true)));
+        assert_eq!(within(25.0), Some((points[1], false)));
+        assert_eq!(highest_within(&points, Rect::from_min_max(pos2(50.0, 0.0), pos2(60.0, 9.0))), None);
+    }
 
     #[test]
     fn the_line_spans_what_was_recorded_and_what_is_projected() {

@@ -35,7 +35,7 @@ impl Clean {
 
     /// A frame of a stack.
     pub(super) fn frame(self, frame: &SiteFrame) -> SiteFrame {
-        SiteFrame { file: self.file(&frame.file), line: frame.line, name: self.text(&frame.name) }
+        SiteFrame { file: self.file(&frame.file), name: self.text(&frame.name), ..*frame }
     }
 
     /// A line of code.

@@ -133,7 +133,8 @@ fn verbose(out: &mut Page, document: &Document) -> io::Result<()> {
     }
     if let Some(table) = &document.modules {
         writeln!(out, "{line}\n")?;
-        modules_text(out, table)?;
+        let style = out.style;
+        modules_text(out, table, style)?;
         writeln!(out)?;
     }
     writeln!(out, "{line}\n")

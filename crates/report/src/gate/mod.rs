@@ -119,6 +119,7 @@ fn item_name(item: &GateItem) -> String {
             file: line.file.clone(),
             line: line.line,
             name: line.function.clone(),
+            is_own: false,
         })),
     }
 }

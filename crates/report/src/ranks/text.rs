@@ -7,14 +7,23 @@ use super::words::{
 use crate::CATEGORY_LEGEND;
 use crate::position::position_text;
 use crate::table::{self, Align};
+use crate::text_style::TextStyle;
 use oomscope_diagnosis::ranks;
 use oomscope_diagnosis::ranks::{Heat, Job, JobDevice, LineChange, Outlier};
 use oomscope_model::Bytes;
 use oomscope_units as units;
 use std::io::{self, Write};
+use unicode_width::UnicodeWidthStr as _;
 
 /// Columns of the heat map: with the names of ranks they fit into 80 cells.
 const HEAT_COLUMNS: usize = 60;
+
+/// Fewest columns of the heat map.
+const LEAST_HEAT: usize = 10;
+
+/// The columns that a narrow terminal does not show, the least important first: the file, reserved memory, the place of the peak
+/// and what memory is for.
+const MAY_GO: [usize; 4] = [6, 2, 3, 4];
 
 /// Glyphs for shares of the largest peak, in eighths.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -23,9 +32,9 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 ///
 /// # Errors
 /// When writing fails.
-pub fn ranks_text(out: &mut dyn Write, job: &Job, is_one_gpu: bool) -> io::Result<()> {
+pub fn ranks_text(out: &mut dyn Write, job: &Job, is_one_gpu: bool, style: TextStyle) -> io::Result<()> {
     writeln!(out, "{}\n", headline(job))?;
-    rows_text(out, job)?;
+    rows_text(out, job, style)?;
     let outliers = ranks::outliers(job);
     for outlier in outliers.iter().take(LISTED_RANKS) {
         outlier_lines(out, outlier)?;
@@ -39,10 +48,10 @@ pub fn ranks_text(out: &mut dyn Write, job: &Job, is_one_gpu: bool) -> io::Resul
         writeln!(out, "\n{}", units::printable(&together_text(job)))?;
     }
     failure_lines(out, job)?;
-    heat_text(out, job)
+    heat_text(out, job, style)
 }
 
-fn rows_text(out: &mut dyn Write, job: &Job) -> io::Result<()> {
+fn rows_text(out: &mut dyn Write, job: &Job, style: TextStyle) -> io::Result<()> {
     let has_ranks = job.files().iter().any(|file| file.rank.is_some());
     let first = if has_ranks { "rank" } else { "file" };
     let header = [first, "peak", "reserved", "at the peak", "memory then is for", "outcome", "file"];
@@ -57,7 +66,8 @@ fn rows_text(out: &mut dyn Write, job: &Job) -> io::Result<()> {
             row.pop();
         }
     }
-    table::write(out, &align, &rows)?;
+    let may_go: Vec<usize> = MAY_GO.into_iter().filter(|&column| column < align.len()).collect();
+    table::write_fitted(out, style.table_width, &align, &may_go, rows)?;
     if job.rows().iter().flat_map(|row| &row.device.peak.categories).any(|of| of.inferred_bytes != 0) {
         writeln!(out, "{CATEGORY_LEGEND}")?;
     }
@@ -113,9 +123,12 @@ fn failure_lines(out: &mut dyn Write, job: &Job) -> io::Result<()> {
     free_note(&first).map_or(Ok(()), |note| writeln!(out, "  {}", units::printable(&note)))
 }
 
-fn heat_text(out: &mut dyn Write, job: &Job) -> io::Result<()> {
-    let heat = ranks::heat(job, HEAT_COLUMNS);
+fn heat_text(out: &mut dyn Write, job: &Job, style: TextStyle) -> io::Result<()> {
     let rows = job.rows();
+    let names = rows.iter().map(|row| row.name().width()).max().unwrap_or(0);
+    let room =
+        style.table_width.map_or(HEAT_COLUMNS, |width| width.saturating_sub(names + 4).max(LEAST_HEAT));
+    let heat = ranks::heat(job, HEAT_COLUMNS.min(room));
     if rows.is_empty() {
         return Ok(());
     }

@@ -5,6 +5,7 @@
 //!
 //! This module knows files and threads. It knows no windows and prints nothing.
 
+mod assumed;
 mod container;
 mod decompress;
 mod error;
@@ -28,6 +29,7 @@ mod stamp;
 mod utf8;
 
 pub use crate::{Outline, Seen, SeenSegments};
+pub use assumed::{assume, assumed};
 pub use container::endings;
 pub use error::LoadError;
 pub use error::panic_text;
@@ -175,6 +177,7 @@ fn finish(
         let what = "bytes behind the compressed data, which are left out".to_owned();
         snapshot.issues.push(OpenIssue { what, count: 1 });
     }
+    snapshot.assumed = assumed();
     log::debug!("{name}: loaded after {:?}", start.elapsed());
     Ok(snapshot)
 }

@@ -122,7 +122,7 @@ mod tests {
 
     fn frame(text: &str) -> SiteFrame {
         let (file, name) = text.split_once(' ').expect("a file and a function");
-        SiteFrame { file: file.to_owned(), line: 3, name: name.to_owned() }
+        SiteFrame { file: file.to_owned(), line: 3, name: name.to_owned(), is_own: false }
     }
 
     fn of(text: &str) -> OperatorFrame {

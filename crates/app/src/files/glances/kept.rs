@@ -40,6 +40,9 @@ pub(super) struct Seen {
     pub(super) bytes: u64,
     pub(super) modified_us: i64,
     pub(super) glance: Glance,
+    /// What the user said about all recordings then, as text.
+    #[serde(default)]
+    pub(super) assumed: String,
 }
 
 /// What another version of the program kept in another form is as if it had not been kept: files are looked at again.
@@ -153,7 +156,7 @@ mod tests {
         let sample = Input::File(sample("compact.pickle.gz"));
         let Some(Scan::Found(glance)) = scan(&sample, &Progress::default()) else { panic!("a sample") };
         let glance = glance.as_ref().clone();
-        Seen { bytes, modified_us: 5, glance }
+        Seen { bytes, modified_us: 5, glance, assumed: String::new() }
     }
 
     fn in_a_folder() -> (tempfile::TempDir, KeptFiles) {

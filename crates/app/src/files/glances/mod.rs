@@ -12,7 +12,8 @@ use eframe::egui;
 use foldhash::{HashMap, HashMapExt as _};
 pub(crate) use kept::canonical;
 use kept::{Change, KeptFile, KeptFiles, MAX_RECENT, Seen};
-use oomscope_snapshot::load::{FileStamp, Input};
+use oomscope_model::Assumed;
+use oomscope_snapshot::load::{FileStamp, Input, assumed};
 use scanner::{Scanner, Subject};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -43,6 +44,8 @@ pub(crate) struct Glances {
     large: Vec<Subject>,
     /// True if files are looked at without being opened.
     pub(crate) may_scan: bool,
+    /// What the user says about all recordings, as text; empty for nothing.
+    assumed: String,
 }
 
 /// The parts of a stamp that can be stored.
@@ -70,6 +73,7 @@ impl Glances {
             wanted: Vec::new(),
             large: Vec::new(),
             may_scan: mode == WorkMode::Background,
+            assumed: assumed_text(&assumed()),
         }
     }
 
@@ -100,7 +104,10 @@ impl Glances {
             self.recent.sort_by_key(|(opened_us, _)| Reverse(*opened_us));
             self.recent.truncate(MAX_RECENT);
         }
-        if let Some(Seen { bytes, modified_us, glance }) = seen {
+        // Another word of the user may make another verdict.
+        if let Some(Seen { bytes, modified_us, glance, .. }) =
+            seen.filter(|seen| seen.assumed == self.assumed)
+        {
             self.found.insert(Input::File(path), (Some((bytes, modified_us)), Scan::Found(Arc::new(glance))));
         }
     }
@@ -147,7 +154,7 @@ impl Glances {
     pub(crate) fn remember(&mut self, path: &Path, stamp: FileStamp, glance: Glance) {
         // Without a time, another version could look the same.
         if let Some((bytes, modified_us)) = version(stamp) {
-            let seen = Seen { bytes, modified_us, glance };
+            let seen = Seen { bytes, modified_us, glance, assumed: self.assumed.clone() };
             self.store.change(Change::Seen { path: path.to_owned(), seen });
         }
     }
@@ -169,6 +176,11 @@ impl Glances {
     pub(crate) fn recent(&self) -> impl Iterator<Item = &Path> + Clone {
         self.recent.iter().map(|(_, path)| path.as_path())
     }
+}
+
+/// What verdicts depend on besides their files.
+fn assumed_text(assumed: &Assumed) -> String {
+    if *assumed == Assumed::default() { String::new() } else { format!("{assumed:?}") }
 }
 
 fn version(stamp: FileStamp) -> Option<FileVersion> {
