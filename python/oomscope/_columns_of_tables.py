@@ -22,6 +22,8 @@ _OF_A_SNAPSHOT = {
     "frames": "stack position file:text line function:text",
     "ranges": """device kind:text name:text iteration first_event last_event start_time_us end_time_us
         peak_active_bytes""",
+    "modules": """device module parent name:text class:text called_from:text place:text category:text own_bytes
+        total_bytes inferred_bytes calls""",
 }
 _OF_A_JOB = {
     "ranks": """file:text rank device events is_damaged:bool trust:text peak_active_bytes peak_event

@@ -174,9 +174,9 @@ impl Command {
             Self::Ranks(args) => ranks::run(args),
             #[cfg(feature = "mcp")]
             Self::Mcp(args) => mcp::run(args),
-            Self::Run(args) => recorder::run("run", args, command()),
-            Self::Estimate(args) => recorder::run("estimate", args, command()),
-            Self::Doctor(args) => recorder::run("doctor", args, command()),
+            Self::Run(args) => recorder::run("run", args, &command()),
+            Self::Estimate(args) => recorder::run("estimate", args, &command()),
+            Self::Doctor(args) => recorder::run("doctor", args, &command()),
             Self::Completions(args) => completions::run(args, &mut command()),
             Self::Licenses => licenses::run(),
         }

@@ -34,10 +34,10 @@ pub(super) struct RecorderArgs {
 
 /// Run `python -m oomscope COMMAND ARGS` in place of this process: exit code, signals and terminal are Python's. Without the
 /// package, help is what `arguments` say of the command.
-pub(super) fn run(command: &str, args: &RecorderArgs, mut arguments: Arguments) -> Result<(), Failure> {
+pub(super) fn run(command: &str, args: &RecorderArgs, arguments: &Arguments) -> Result<(), Failure> {
     let python = match python() {
         Ok(python) => python,
-        Err(missing) if args.ask_for_help() => return help(command, &mut arguments, &missing),
+        Err(missing) if args.ask_for_help() => return help(command, arguments, &missing),
         Err(missing) => return Err(missing),
     };
     let mut process = Command::new(&python);
@@ -57,10 +57,10 @@ impl RecorderArgs {
 }
 
 /// Print what is known of a command without the package that has its options.
-fn help(command: &str, arguments: &mut Arguments, missing: &Failure) -> Result<(), Failure> {
-    // So that usage has the whole name.
-    arguments.build();
-    let found = arguments.find_subcommand_mut(command).map(Arguments::render_long_help);
+fn help(command: &str, arguments: &Arguments, missing: &Failure) -> Result<(), Failure> {
+    let named = format!("{} {command}", arguments.get_name());
+    let found = arguments.find_subcommand(command).cloned();
+    let found = found.map(|found| found.bin_name(named).render_long_help());
     let mut out = output::stdout();
     writeln!(out, "{}", found.unwrap_or_default())?;
     if let Failure::Message { message, hint } = missing {

@@ -46,7 +46,7 @@ SUMS = """
         ON e.device = a.device
     ORDER BY e.device
 """
-TABLES = ["events", "allocations", "blocks", "segments", "stacks", "frames", "ranges"]
+TABLES = ["events", "allocations", "blocks", "segments", "stacks", "frames", "ranges", "modules"]
 
 
 def expected_sums(stats):

@@ -4,7 +4,8 @@ use crate::support::{json, run, sample, stdout};
 use serde_json::Value;
 use std::path::Path;
 
-const TABLES: [&str; 7] = ["events", "allocations", "blocks", "segments", "stacks", "frames", "ranges"];
+const TABLES: [&str; 8] =
+    ["events", "allocations", "blocks", "segments", "stacks", "frames", "ranges", "modules"];
 
 fn path(name: &str) -> String {
     sample(name).to_string_lossy().into_owned()
@@ -122,6 +123,25 @@ fn csv_has_the_same_values_as_json_lines() {
                 };
                 assert_eq!(field, value, "{table}.{name}");
             }
+        }
+    }
+}
+
+#[test]
+fn modules_hold_what_is_live_at_the_end() {
+    for name in SAMPLES {
+        let file = path(name);
+        let [modules, allocations] = ["modules", "allocations"].map(|table| rows(&[&file, "--table", table]));
+        for category in ["parameter", "gradient", "optimizer_state", "activation"] {
+            let of = |rows: &[Value]| -> Vec<Value> {
+                rows.iter().filter(|row| row["category"] == category).cloned().collect()
+            };
+            let live: Vec<Value> =
+                of(&allocations).into_iter().filter(|row| row["is_live_at_end"] == true).collect();
+            let found = of(&modules);
+            assert_eq!(sum(&found, "own_bytes"), sum(&live, "size_bytes"), "{name}: {category}");
+            let outermost: Vec<Value> = found.into_iter().filter(|row| row["parent"].is_null()).collect();
+            assert_eq!(sum(&outermost, "total_bytes"), sum(&live, "size_bytes"), "{name}: {category}");
         }
     }
 }

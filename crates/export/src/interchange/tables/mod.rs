@@ -5,6 +5,7 @@ mod blocks;
 mod events;
 mod frames;
 mod memory_state;
+mod modules;
 mod ranges;
 mod rows;
 mod segments;
@@ -15,7 +16,7 @@ mod used_stacks;
 pub use table::Table;
 
 /// All tables, in the order of the documentation.
-pub const TABLES: [&Table; 7] = [
+pub const TABLES: [&Table; 8] = [
     &events::TABLE,
     &allocations::TABLE,
     &blocks::TABLE,
@@ -23,6 +24,7 @@ pub const TABLES: [&Table; 7] = [
     &stacks::TABLE,
     &frames::TABLE,
     &ranges::TABLE,
+    &modules::TABLE,
 ];
 
 #[cfg(test)]
