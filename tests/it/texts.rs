@@ -1,0 +1,259 @@
+//! The texts of the window: the catalog for translators lists all of them, and their placeholders fit.
+
+use crate::source_tree::SourceTree;
+use crate::support::root;
+use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The sources whose texts are listed, below the root of the repository.
+const SOURCES: &str = "crates/app/src";
+
+/// The catalog, below the root of the repository.
+const CATALOG: &str = "crates/app/assets/texts/oomscope.pot";
+
+/// The head of the catalog.
+const HEAD: &str = "\
+# The texts of oomscope's window. OOMSCOPE_WRITE_GOLDEN=1 cargo test --test it texts writes this file.
+msgid \"\"
+msgstr \"\"
+\"Content-Type: text/plain; charset=UTF-8\\n\"
+\"Content-Transfer-Encoding: 8bit\\n\"
+";
+
+/// A text in the sources.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Text {
+    context: Option<String>,
+    text: String,
+    plural: Option<String>,
+    /// What is filled in: each by its name, or by nothing.
+    arguments: Vec<Option<String>>,
+    /// Whether an argument is a text itself.
+    holds_text: bool,
+}
+
+/// All texts, each with its files, in their order.
+fn texts() -> Vec<(Text, PathBuf)> {
+    let trees = SourceTree::all();
+    let files = trees.iter().flat_map(|tree| tree.modules.values()).map(|module| module.file.as_path());
+    let mut files: Vec<&Path> = files.filter(|file| file.starts_with(SOURCES)).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut all = Vec::new();
+    for file in files {
+        let source = std::fs::read_to_string(root().join(file)).expect("the module has a file");
+        let mut found = Vec::new();
+        texts_in(source.parse().expect("the sources are Rust"), &mut found);
+        let within = file.strip_prefix(SOURCES).expect("it is one of the sources");
+        all.extend(found.into_iter().map(|text| (text, within.to_owned())));
+    }
+    all
+}
+
+/// The texts that macros mark among tokens.
+fn texts_in(tokens: TokenStream, out: &mut Vec<Text>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (at, token) in tokens.iter().enumerate() {
+        let TokenTree::Group(group) = token else { continue };
+        let is_macro = matches!(tokens[..at].last(), Some(TokenTree::Punct(punct)) if punct.as_char() == '!');
+        let name = match at.checked_sub(2).map(|before| &tokens[before]) {
+            Some(TokenTree::Ident(name)) if is_macro => name.to_string(),
+            _ => String::new(),
+        };
+        if (name == "tr" || name == "marked") && group.delimiter() == Delimiter::Parenthesis {
+            out.extend(text(group.stream()));
+        }
+        texts_in(group.stream(), out);
+    }
+}
+
+/// What a macro marks; `None` if that is no literal.
+fn text(tokens: TokenStream) -> Option<Text> {
+    let mut parts = split_at_commas(tokens).into_iter();
+    let head = parts.next()?;
+    let literals: Vec<String> = head.iter().filter_map(literal).collect();
+    let is = |at: usize, what| matches!(head.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == what);
+    let mut literals = literals.into_iter();
+    let context = if is(1, '=') { literals.next() } else { None };
+    let text = literals.next()?;
+    let plural = literals.next();
+    let mut arguments = Vec::new();
+    let mut holds_text = false;
+    for part in parts.filter(|part| !part.is_empty()) {
+        let name = match (part.first(), part.get(1)) {
+            (Some(TokenTree::Ident(name)), None) => Some(name.to_string()),
+            (Some(TokenTree::Ident(name)), Some(TokenTree::Punct(punct))) if punct.as_char() == '=' => {
+                Some(name.to_string())
+            }
+            _ => None,
+        };
+        arguments.push(name);
+        let mut within = Vec::new();
+        texts_in(part.into_iter().collect(), &mut within);
+        holds_text |= !within.is_empty();
+    }
+    Some(Text { context, text, plural, arguments, holds_text })
+}
+
+fn split_at_commas(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    let mut parts = vec![Vec::new()];
+    for token in tokens {
+        match token {
+            TokenTree::Punct(punct) if punct.as_char() == ',' => parts.push(Vec::new()),
+            token => parts.last_mut().expect("there is a first part").push(token),
+        }
+    }
+    parts
+}
+
+/// The value of a literal that is a text.
+fn literal(token: &TokenTree) -> Option<String> {
+    let TokenTree::Literal(literal) = token else { return None };
+    let literal: &Literal = literal;
+    match syn::Lit::new(literal.clone()) {
+        syn::Lit::Str(text) => Some(text.value()),
+        _ => None,
+    }
+}
+
+/// The placeholders of a text, sorted: names, and nothing for those that are filled in by order. An error if it has a brace that is
+/// none.
+fn placeholders(text: &str) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        let inside = rest[at..].strip_prefix('{').ok_or_else(|| format!("a brace too many in {text:?}"))?;
+        let (name, after) = inside.split_once('}').ok_or_else(|| format!("an open brace in {text:?}"))?;
+        if !name.chars().all(|c| c.is_ascii_lowercase() || c == '_') {
+            return Err(format!("{{{name}}} is no placeholder, in {text:?}"));
+        }
+        found.push(name.to_owned());
+        rest = after;
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// What is wrong with a text, if anything is.
+fn fault(text: &Text) -> Option<String> {
+    let found = match placeholders(&text.text) {
+        Ok(found) => found,
+        Err(fault) => return Some(fault),
+    };
+    if text.holds_text {
+        return Some(format!("{:?} has a text as an argument: make that before", text.text));
+    }
+    if let Some(plural) = &text.plural {
+        match placeholders(plural) {
+            Ok(others) if others == found => {}
+            Ok(_) => return Some(format!("other placeholders in {:?} than in {plural:?}", text.text)),
+            Err(fault) => return Some(fault),
+        }
+    }
+    let by_order = found.iter().filter(|name| name.is_empty()).count();
+    // A text without arguments is not filled in: braces are braces.
+    if text.arguments.is_empty() {
+        return None;
+    }
+    let is_named = |name: &Option<String>| name.as_ref().is_some_and(|name| found.contains(name));
+    let is_used = |(at, name): (usize, &Option<String>)| at < by_order || is_named(name);
+    let is_known = |name: &String| name.is_empty() || text.arguments.contains(&Some(name.clone()));
+    let is_whole = by_order <= text.arguments.len()
+        && text.arguments.iter().enumerate().all(is_used)
+        && found.iter().all(is_known);
+    (!is_whole).then(|| format!("placeholders and arguments of {:?}: {:?}", text.text, text.arguments))
+}
+
+/// A text as it stands in a catalog.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+}
+
+fn catalog(texts: &[(Text, PathBuf)]) -> String {
+    let mut files: BTreeMap<(Option<&String>, &str), Vec<&Path>> = BTreeMap::new();
+    for (text, file) in texts {
+        let of_text = files.entry((text.context.as_ref(), &text.text)).or_default();
+        if of_text.last() != Some(&file.as_path()) {
+            of_text.push(file);
+        }
+    }
+    let mut out = HEAD.to_owned();
+    for (text, _) in texts {
+        // Where a text stands more than once, the first one has the entry.
+        let Some(files) = files.remove(&(text.context.as_ref(), text.text.as_str())) else { continue };
+        out.push('\n');
+        for file in files {
+            writeln!(out, "#: {}", file.display()).ok();
+        }
+        if !text.arguments.is_empty() {
+            out.push_str("#, rust-format\n");
+        }
+        if let Some(context) = &text.context {
+            writeln!(out, "msgctxt {}", quoted(context)).ok();
+        }
+        writeln!(out, "msgid {}", quoted(&text.text)).ok();
+        match &text.plural {
+            Some(plural) => {
+                writeln!(out, "msgid_plural {}\nmsgstr[0] \"\"\nmsgstr[1] \"\"", quoted(plural)).ok();
+            }
+            None => out.push_str("msgstr \"\"\n"),
+        }
+    }
+    out
+}
+
+#[test]
+fn the_catalog_lists_all_texts() {
+    let expected = catalog(&texts());
+    let path = root().join(CATALOG);
+    if std::env::var_os("OOMSCOPE_WRITE_GOLDEN").is_some() {
+        std::fs::write(&path, &expected).expect("the catalog can be written");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "{CATALOG} is not what the sources say: write it with OOMSCOPE_WRITE_GOLDEN=1");
+}
+
+#[test]
+fn placeholders_are_those_that_are_filled_in() {
+    let faults: Vec<String> = texts()
+        .iter()
+        .filter_map(|(text, file)| Some(format!("{}: {}", file.display(), fault(text)?)))
+        .collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_text_has_one_plural() {
+    let mut known: BTreeMap<(Option<String>, String), Option<String>> = BTreeMap::new();
+    for (text, file) in texts() {
+        let plural = known.entry((text.context, text.text.clone())).or_insert_with(|| text.plural.clone());
+        assert_eq!(*plural, text.plural, "{:?} has another plural in {}", text.text, file.display());
+    }
+}
+
+#[test]
+fn texts_are_found_with_their_parts() {
+    let source = "
+        fn f() { a(tr!(\"verb\" => \"Open\")); b!(tr!(\"{} row of {all}\" | \"{} rows of {all}\" % rows.len(), rows.len(), all = 3)); }
+        const A: &str = marked!(\"All\"); fn g() { tr!(name); tr!(\"{} a\", tr!(\"b\")) }";
+    let mut found = Vec::new();
+    texts_in(source.parse().expect("it is Rust"), &mut found);
+    let texts: Vec<&str> = found.iter().map(|text| text.text.as_str()).collect();
+    assert_eq!(texts, ["Open", "{} row of {all}", "All", "{} a", "b"]);
+    assert_eq!(found[0].context.as_deref(), Some("verb"));
+    assert_eq!(found[1].plural.as_deref(), Some("{} rows of {all}"));
+    assert_eq!(found[1].arguments, [None, Some("all".to_owned())]);
+    let is_fine: Vec<bool> = found.iter().map(|text| fault(text).is_none()).collect();
+    assert_eq!(is_fine, [true, true, true, false, true]);
+    let of = |text: &str, arguments: &[Option<&str>]| {
+        let arguments = arguments.iter().map(|name| name.map(str::to_owned)).collect();
+        fault(&Text { text: text.to_owned(), arguments, ..Text::default() })
+    };
+    assert_eq!(of("{} and {name}", &[None, Some("name")]), None);
+    assert!(of("{} and {name}", &[None]).is_some());
+    assert!(of("{}", &[None, None]).is_some());
+    assert!(of("{a:.1}", &[Some("a")]).is_some());
+    assert!(of("{", &[]).is_some());
+}
