@@ -140,7 +140,7 @@ impl App {
     /// Name the file that is shown in the title of the window.
     pub(super) fn update_title(&mut self, ctx: &egui::Context) {
         let title = match self.documents.get(self.current) {
-            Some(document) => tr!("{} — oomscope", document.title()),
+            Some(document) => format!("{} — oomscope", document.title()),
             None => "oomscope".to_owned(),
         };
         if self.title != title {

@@ -75,7 +75,7 @@ fn jumps_ui(ui: &mut egui::Ui, recording: &Recording, derived: &Derived, at: &mu
         }
     }
     let (reserved_at, reserved) = derived.figures.reserved_peak;
-    ui.label(theme::muted(ui, tr!("· peak reserved")));
+    ui.label(theme::muted(ui, format!("· {}", tr!("peak reserved"))));
     let meaning = tr!("Most bytes reserved from the driver. Go there");
     if ui.link(reserved.written(units::bytes)).on_hover_text(trusted_hint(reserved, &meaning)).clicked() {
         at.go_to(reserved_at);
@@ -85,12 +85,12 @@ fn jumps_ui(ui: &mut egui::Ui, recording: &Recording, derived: &Derived, at: &mu
 /// What else is known of the recording; the last is cut where there is no room.
 fn facts_ui(ui: &mut egui::Ui, recording: &Recording, derived: &Derived) {
     if let Some(capacity) = derived.capacity() {
-        ui.label(theme::muted(ui, tr!("· capacity")));
+        ui.label(theme::muted(ui, format!("· {}", tr!("capacity"))));
         ui.label(units::bytes(capacity)).on_hover_text(hint(capacity, &derived.capacity_meaning()));
     }
     let baseline = match derived.figures.baseline {
-        Some(baseline) => tr!("· {} active before recording", units::bytes(baseline)),
-        None => tr!("· active before recording unknown"),
+        Some(baseline) => tr!("{} active before recording", units::bytes(baseline)),
+        None => tr!("active before recording unknown"),
     };
     let settings = &derived.figures.settings;
     let settings_text = match (settings.is_empty(), recording.snapshot().settings.is_empty()) {
@@ -98,7 +98,7 @@ fn facts_ui(ui: &mut egui::Ui, recording: &Recording, derived: &Derived) {
         (true, false) => tr!("default settings"),
         (true, true) => tr!("settings not recorded"),
     };
-    let text = theme::muted(ui, format!("{baseline} · {settings_text}"));
+    let text = theme::muted(ui, format!("· {baseline} · {settings_text}"));
     ui.add(Label::new(text).truncate()).on_hover_text(settings.join("\n"));
 }
 

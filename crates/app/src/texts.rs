@@ -4,7 +4,7 @@
 //!
 //! - `tr!("Open…")` is the text in the language of the window. It takes arguments as `format!` does, without format
 //!   specifications, and a count: `tr!("{} block" | "{} blocks" % n, n)`. Where one English text means two things, a context tells
-//!   them apart: `tr!("verb" => "Open")`. An argument that is a text itself is made before, as the translator is locked meanwhile.
+//!   them apart: `tr!("verb" => "Open")`.
 //! - `marked!("Open…")` is the English text itself, for constants and tables. [`translated`] is what is shown of it.
 //!
 //! `assets/texts/oomscope.pot` lists all of them; a test keeps it complete. Not marked are names that the program stores or looks

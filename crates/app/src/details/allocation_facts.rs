@@ -3,7 +3,7 @@
 use super::facts::{FrameText, frames};
 use crate::device::Derived;
 use crate::device::figures::Figures;
-use crate::texts::marked;
+use crate::texts::{self, marked};
 use oomscope_analysis::printable;
 use oomscope_analysis::{
     Attribution, Basis, Lanes, RangeName, RuleId, fitting_tensors, site_label, stack_lines, tensors_text,
@@ -60,7 +60,8 @@ impl AllocationFacts {
         rows.extend(annotations.map(|names| (marked!("Annotations"), names)));
         let placement = placement(recording, &derived.figures, &allocation);
         let all = purpose.iter().chain(&rows).chain(&placement);
-        let mut lines: Vec<String> = all.map(|(name, value)| format!("{name}: {value}")).collect();
+        let mut lines: Vec<String> =
+            all.map(|(name, value)| format!("{}: {value}", texts::translated(name))).collect();
         lines.extend(stack_lines(snapshot, allocation.stack).map(|line| format!("  {line}")));
         Self {
             site: site_label(snapshot, allocation.stack),

@@ -26,7 +26,7 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, id
     let facts = state.allocation(ctx.recording, ctx.derived, id);
     let mut action = None;
     let right = RightSide::of(ui, "allocation", ui.spacing().interact_size.y);
-    right.left_ui(ui, |ui| ui.label(theme::strong(tr!("{} allocation", facts.size), 14.0)));
+    right.left_ui(ui, |ui| ui.label(theme::strong(tr!("{size} allocation", size = facts.size), 14.0)));
     right.ui(ui, |ui| {
         if ui.button(tr!("Copy")).on_hover_text(tr!("Copy everything about this allocation")).clicked() {
             ui.copy_text(facts.copy.clone());

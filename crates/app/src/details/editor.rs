@@ -32,7 +32,9 @@ impl Display for EditorError {
         f.write_str(&match self {
             Self::NoFile(file) => tr!("there is no file {} on this machine", file),
             Self::NoCommand => tr!("no editor command is set"),
-            Self::Refused { program, reason } => tr!("{program} cannot be started: {reason}", program, reason),
+            Self::Refused { program, reason } => {
+                tr!("{program} cannot be started: {reason}", program, reason)
+            }
         })
     }
 }

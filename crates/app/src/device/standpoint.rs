@@ -199,7 +199,7 @@ impl Standpoint {
             Selection::Stack(stack) => tr!("everything of {}", site(stack)),
             Selection::Segment { addr } => tr!("segment at {}", units::address(addr)),
         };
-        tr!("{cursor}{marked} · selected: {selected}", cursor, marked, selected)
+        format!("{cursor}{marked} · {}", tr!("selected: {}", selected))
     }
 
     /// The range that is marked, if one is.

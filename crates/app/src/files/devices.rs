@@ -90,7 +90,7 @@ fn device_tab(
     let color = if is_failed { palette.oom } else { palette.muted };
     let color = if is_shown { text_color } else { theme::color(color) };
     let size = peak.written(units::bytes);
-    let note = if is_failed { tr!("OOM · {size}", size) } else { size };
+    let note = if is_failed { format!("{} · {size}", tr!("OOM")) } else { size };
     let note = galley(TextStyle::Small, note, color);
     let width = SPARK_PX + 3.0 * GAP_PX + title.size().x.max(note.size().x);
     let (rect, response) = ui.allocate_exact_size(vec2(width, ROW_PX - 4.0), Sense::click());

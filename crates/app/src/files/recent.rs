@@ -41,7 +41,7 @@ impl RecentFile {
     /// The text beside the name.
     fn note(&self) -> String {
         let folder = names::folder_of(&self.path);
-        if self.is_missing { tr!("{folder} · no longer there", folder) } else { folder }
+        if self.is_missing { format!("{folder} · {}", tr!("no longer there")) } else { folder }
     }
 }
 

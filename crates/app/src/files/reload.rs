@@ -123,7 +123,7 @@ impl Reload {
 
 fn loading_ui(ui: &mut egui::Ui, job: &LoadJob) {
     let percent = job.progress().fraction().map(|share| format!(" {:.0} %", share * 100.0));
-    ui.label(tr!("Loading the file again …{}", percent.unwrap_or_default()));
+    ui.label(format!("{}{}", tr!("Loading the file again …"), percent.unwrap_or_default()));
     if ui.button(tr!("Cancel")).clicked() {
         job.progress().cancel();
     }

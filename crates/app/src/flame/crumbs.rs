@@ -25,7 +25,9 @@ pub(super) fn ui(ui: &mut egui::Ui, graph: &Graph<'_>) -> Option<NodeIx> {
         }
         let first = path.len().saturating_sub(MAX_CRUMBS).max(1);
         if 1 < first {
-            ui.label(theme::muted(ui, tr!("… {} frames", units::count((first - 1) as u64))).size(12.0));
+            let before = first - 1;
+            let text = tr!("… {} frame" | "… {} frames" % before, units::count(before as u64));
+            ui.label(theme::muted(ui, text).size(12.0));
         }
         for &node in &path[first..] {
             if node != path[1] {

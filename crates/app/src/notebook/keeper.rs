@@ -158,7 +158,7 @@ impl Keeper {
         }
         let name = self.recording.to_string_lossy();
         let Some(text) = written_notes(&name, notes) else {
-            let why = tr!("there is room for {MAX_NOTES} notes and 1 MiB", MAX_NOTES);
+            let why = tr!("there is room for {} notes and 1 MiB", MAX_NOTES);
             return Keeping::Unsaved { why, can_rename: false };
         };
         let refused = match save(&self.beside, &text) {

@@ -115,7 +115,11 @@ fn row_ui(ui: &mut egui::Ui, note: &Note, words: &str) -> Option<Asked> {
             |ui| {
                 ui.set_width(text_px);
                 let name = egui::Button::selectable(false, note.text.as_str()).truncate();
-                if ui.add(name).on_hover_text(tr!("{}\nClick to go there", note.text)).clicked() {
+                if ui
+                    .add(name)
+                    .on_hover_text(format!("{}\n{}", note.text, tr!("Click to go there")))
+                    .clicked()
+                {
                     asked = Some(Asked::Visit);
                 }
             },

@@ -56,7 +56,7 @@ impl Field {
         let field = TextEdit::singleline(text)
             .id(id)
             .font(egui::TextStyle::Monospace)
-            .hint_text(tr!("~/runs/snapshot.pickle"))
+            .hint_text("~/runs/snapshot.pickle")
             .desired_width(width_px)
             .event_filter(filter);
         let response = ui.add(field);

@@ -94,12 +94,11 @@ pub(super) fn sites_ui(
 /// One line of code; true when it was clicked.
 fn site_ui(ui: &mut egui::Ui, site: &Site, stack: Option<StackId>) -> bool {
     let role = site.role.text(site.count);
-    let hint = tr!(
-        "{}:{}\n{} {role}\nSelect what was allocated there",
-        site.file,
-        site.line,
+    let place = format!("{}:{}", site.file, site.line);
+    let hint = format!(
+        "{place}\n{} {role}\n{}",
         units::bytes_exact(site.bytes),
-        role
+        tr!("Select what was allocated there")
     );
     let size = egui::vec2(ui.available_width(), ROW_PX);
     let row = ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
@@ -203,7 +202,7 @@ pub(super) fn numbers_ui(ui: &mut egui::Ui, finding: &Finding, target: &mut Opti
             let (hint, wanted) = match figure.value() {
                 Value::Event(event) => (tr!("Go to the event"), Target::Event(event)),
                 Value::Bytes(bytes) => {
-                    (tr!("{}\nGo to the moment", units::bytes_exact(bytes)), Target::Moment)
+                    (format!("{}\n{}", units::bytes_exact(bytes), tr!("Go to the moment")), Target::Moment)
                 }
                 Value::Count(_) | Value::Share(_) | Value::Times(_) => {
                     (tr!("Go to the moment"), Target::Moment)

@@ -74,12 +74,13 @@ impl MapTexts<'_> {
         // Only the final state has the sizes of blocks, so only blocks that are in it have known ones.
         let is_known = state.basis == Basis::EndState
             || id.is_some_and(|id| state.basis == Basis::Events && timeline.lifetimes.end(id).is_none());
-        let size = tr!("block of {}", units::bytes(part.size));
-        let rounding = match (part.rounding(), is_known) {
-            (Bytes::ZERO, true) => size,
-            (waste, true) => tr!("{size}, {} of it rounding", units::bytes(waste), size),
-            (Bytes::ZERO, false) => tr!("at least a {size}", size),
-            (waste, false) => tr!("at least a {size}, {} of it rounding", units::bytes(waste), size),
+        let (size, waste) = (units::bytes(part.size), part.rounding());
+        let rounding = units::bytes(waste);
+        let rounding = match (waste, is_known) {
+            (Bytes::ZERO, true) => tr!("block of {size}", size),
+            (_, true) => tr!("block of {size}, {rounding} of it rounding", size, rounding),
+            (Bytes::ZERO, false) => tr!("at least a block of {size}", size),
+            (_, false) => tr!("at least a block of {size}, {rounding} of it rounding", size, rounding),
         };
         lines.push(format!("{} · {rounding}", units::address(part.addr)));
         lines
@@ -118,19 +119,17 @@ impl MapTexts<'_> {
         if key.is_outside {
             return vec![tr!("{}: no segment is known here", units::address(found.addr))];
         }
-        let kind = if found.is_expandable { "Expandable segment" } else { "Segment" };
         let mut group = group_text(key);
         if let Some(first) = group.get_mut(..1) {
             first.make_ascii_lowercase();
         }
+        let (address, size) = (units::address(found.addr), units::bytes(found.figures.reserved_bytes));
         let mut lines = vec![
-            tr!(
-                "{kind} {} of {}, {}",
-                units::address(found.addr),
-                units::bytes(found.figures.reserved_bytes),
-                group,
-                kind
-            ),
+            if found.is_expandable {
+                tr!("Expandable segment {address} of {size}, {group}", address, size, group)
+            } else {
+                tr!("Segment {address} of {size}, {group}", address, size, group)
+            },
             use_text(&found.figures),
         ];
         if let Some(pinned) = answer.pinned.iter().find(|pinned| pinned.row == row) {

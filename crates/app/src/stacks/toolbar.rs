@@ -149,17 +149,20 @@ fn range_ui(ui: &mut egui::Ui, controls: &mut Controls, at: &mut Standpoint) {
 
 /// Notes on stacks that the tree leaves out. Only made-up recordings have such stacks.
 pub(crate) fn cut_notes(cut: Cut) -> Vec<String> {
-    let notes = [
-        (cut.deep_stacks, "stack ends in \"other frames\"", "stacks end in \"other frames\""),
-        (
-            cut.left_out_stacks,
-            "stack is not in the tree: there are too many",
-            "stacks are not in the tree: there are too many",
-        ),
-    ];
+    let (deep, left_out) = (cut.deep_stacks, cut.left_out_stacks);
+    let mut notes = Vec::new();
+    if deep != 0 {
+        notes.push(tr!(
+            "{} stack ends in \"other frames\"" | "{} stacks end in \"other frames\"" % deep,
+            units::count(deep as u64)
+        ));
+    }
+    if left_out != 0 {
+        notes.push(tr!(
+            "{} stack is not in the tree: there are too many"
+                | "{} stacks are not in the tree: there are too many" % left_out,
+            units::count(left_out as u64)
+        ));
+    }
     notes
-        .into_iter()
-        .filter(|note| note.0 != 0)
-        .map(|(n, one, many)| format!("{} {}", units::count(n as u64), if n == 1 { one } else { many }))
-        .collect()
 }

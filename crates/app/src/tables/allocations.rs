@@ -192,7 +192,10 @@ fn totals(ctx: &PaneCtx<'_>, shows_all: bool, listed: &Listed) -> String {
     let of_all = if ctx.derived.matches().is_some() {
         tr!("{count} of {} match", units::count(listed.unfiltered as u64), count)
     } else if shows_all {
-        tr!("{count} allocations in the recording", count)
+        tr!(
+            "{count} allocation in the recording" | "{count} allocations in the recording" % listed.ids.len(),
+            count
+        )
     } else {
         texts::blocks(listed.ids.len())
     };

@@ -25,7 +25,7 @@ pub(crate) fn stack_hint(snapshot: &Snapshot, stack: StackId) -> Option<String> 
     let more = lines.len().saturating_sub(MAX_HINT_FRAMES);
     let mut lines: Vec<String> = lines.take(MAX_HINT_FRAMES).collect();
     if more != 0 {
-        lines.push(tr!("… {} more frames", units::count(more as u64)));
+        lines.push(tr!("… {} more frame" | "… {} more frames" % more, units::count(more as u64)));
     }
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

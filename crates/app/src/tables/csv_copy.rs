@@ -95,9 +95,9 @@ mod tests {
         assert_eq!(rows_to_copy(1_000_000, 77), 77..10_077);
         assert_eq!(rows_to_copy(1_000_000, 999_990), 999_990..1_000_000);
         assert_eq!(
-            describe(&(77..10_077), 1_000_000, "the cursor"),
+            describe(&(77..10_077), 1_000_000, From::Cursor),
             "10,000 of 1,000,000 rows copied, from the cursor on"
         );
-        assert_eq!(describe(&(0..3), 3, "the top"), "3 rows copied");
+        assert_eq!(describe(&(0..3), 3, From::Top), "3 rows copied");
     }
 }

@@ -8,7 +8,7 @@ use crate::device::attributing::AttributionCell;
 use crate::device::{Pane, PaneCtx, Selection, Standpoint};
 use crate::pointed::{self, Thing};
 use crate::query_field::{self, QueryField, Written};
-use crate::texts::marked;
+use crate::texts::{self, marked};
 use crate::theme;
 use crate::work::background::Background;
 use crate::work::by_ptr::ByPtr;
@@ -203,20 +203,26 @@ fn search_field(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State) -> Fiel
 fn status(timeline: &Timeline, at: &Standpoint, search: &Search, is_active: bool) -> String {
     let all = timeline.events.len() as u64;
     match search {
-        Search::None => tr!("{} events", units::count(all)),
+        Search::None => texts::events(all as usize),
         // The popup below the field says why.
         Search::Wrong(_) if is_active => tr!("not a query yet"),
         Search::Wrong(error) => error.to_string(),
         Search::Found(None) => tr!("searching …"),
         Search::Found(Some(Found { matches, notes, .. })) => {
-            let mut of_all =
-                tr!("{} of {} events match", units::count(matches.len() as u64), units::count(all));
+            let mut of_all = tr!(
+                "{found} of {all} event match" | "{found} of {all} events match" % all,
+                found = units::count(matches.len() as u64),
+                all = units::count(all)
+            );
             for note in notes.iter() {
                 of_all = format!("{of_all} · {note}");
             }
             match at.cursor.event().filter(|&event| matches.contains(event)) {
                 Some(event) => {
-                    tr!("match {} · {of_all}", units::count(matches.count_before(event) as u64 + 1), of_all)
+                    format!(
+                        "{} · {of_all}",
+                        tr!("match {}", units::count(matches.count_before(event) as u64 + 1))
+                    )
                 }
                 None => of_all,
             }

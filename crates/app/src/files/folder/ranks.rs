@@ -241,7 +241,7 @@ fn row_ui(
         }
         ui.label(outcome);
         ui.label(&device.verdict.title);
-        ui.label(theme::muted(ui, tr!("{file}\nClick to open it", file)));
+        ui.label(theme::muted(ui, format!("{file}\n{}", tr!("Click to open it"))));
     })
 }
 
