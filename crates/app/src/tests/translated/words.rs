@@ -167,7 +167,7 @@ fn words(text: &str) -> Vec<String> {
 
 /// The texts in quotes of a source in Rust, without those of its tests.
 fn literals(source: &str) -> Vec<String> {
-    let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let source = source.split("\nmod tests {").next().unwrap_or_default();
     let mut found = Vec::new();
     let mut rest = source;
     while let Some(at) = rest.find(['"', '/', '\'']) {
