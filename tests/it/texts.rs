@@ -169,7 +169,8 @@ fn unmarked_in(tokens: TokenStream, out: &mut Vec<String>) {
         match token {
             // Attributes: what they say is written to standard error, where there is no window.
             TokenTree::Group(_) if before(1) == "#" || before(2) == "#" => {}
-            TokenTree::Group(_) if NAMING.contains(&name.as_str()) => {}
+            TokenTree::Group(group)
+                if NAMING.contains(&name.as_str()) && group.delimiter() == Delimiter::Parenthesis => {}
             TokenTree::Group(_) if before(1) == "!" && OTHER_MACROS.contains(&name.as_str()) => {}
             TokenTree::Group(group) if before(1) == "!" && (name == "tr" || name == "marked") => {
                 let parts = split_at_commas(group.stream()).into_iter().skip(1);

@@ -42,7 +42,7 @@ pub(crate) fn allocations(n: usize) -> String {
 }
 
 /// An amount of memory, and the number of blocks that it is in.
-pub(crate) fn in_blocks(size: String, n: usize) -> String {
+pub(crate) fn in_blocks(size: &str, n: usize) -> String {
     tr!("{size} in {count} block" | "{size} in {count} blocks" % n, size, count = units::count(n as u64))
 }
 

@@ -56,14 +56,14 @@ const fn action(
 /// Every action but the filters and categories, which depend on the thing.
 pub(super) const ACTIONS: &[Action] = &[
     action(MenuPart::Go, marked!("Select"), is_selectable, |about, reach| {
-        reach.device.at.select(about.selection())
+        reach.device.at.select(about.selection());
     }),
     action(MenuPart::Go, marked!("Zoom in on this frame"), is_frame, zoom_to_frame),
     action(MenuPart::Go, marked!("Zoom to lifetime"), is_allocation, zoom_to_lifetime),
     action(MenuPart::Go, marked!("Zoom to it"), is_range, zoom_to_range),
     action(MenuPart::Go, marked!("Go to this event"), is_event, go_to_event),
     action(MenuPart::Show, marked!("Details"), has_details, |about, reach| {
-        show(about, reach, PaneId::Details)
+        show(about, reach, PaneId::Details);
     }),
     action(MenuPart::Show, marked!("Map"), is_memory, |about, reach| show(about, reach, PaneId::Segments)),
     action(MenuPart::Show, marked!("Segment timeline"), is_memory, |about, reach| {

@@ -43,7 +43,7 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     ui.label(theme::strong(tr!("By line of code, at the cursor"), 14.0));
     // Without a filter, the total is that of the curve, as in all other views.
     let total = if is_filtered { contributors.bytes } else { timeline.active.at(ctx.at.cursor) };
-    let text = texts::in_blocks(units::bytes(total), contributors.blocks);
+    let text = texts::in_blocks(&units::bytes(total), contributors.blocks);
     ui.label(theme::muted(ui, text)).on_hover_text(units::bytes_exact(total));
     ui.add_space(4.0);
     let site = sites_ui(ui, timeline, &coloring, &contributors, total);

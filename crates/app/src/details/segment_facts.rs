@@ -46,7 +46,7 @@ impl SegmentFacts {
             rows: vec![
                 (marked!("Address"), units::address(segment.addr)),
                 (marked!("Size"), units::bytes_exact(segment.size)),
-                (marked!("In use"), texts::in_blocks(units::bytes(in_use), live.len())),
+                (marked!("In use"), texts::in_blocks(&units::bytes(in_use), live.len())),
                 (marked!("Pool"), segment.pool.map_or_else(|| tr!("not recorded"), pool_text)),
                 (marked!("Stream"), segment.stream.map_or_else(|| tr!("not recorded"), |s| s.to_string())),
                 (

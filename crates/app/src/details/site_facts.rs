@@ -42,7 +42,7 @@ impl SiteFacts {
 
     /// Names and values; `here` is bytes and blocks that are live at the cursor.
     pub(super) fn rows(&self, timeline: &Timeline, here: (Bytes, usize)) -> Vec<(&'static str, String)> {
-        let sum = |bytes: Bytes, blocks: usize| texts::in_blocks(units::bytes_exact(bytes), blocks);
+        let sum = |bytes: Bytes, blocks: usize| texts::in_blocks(&units::bytes_exact(bytes), blocks);
         let largest = self.largest.map(|id| timeline.size(id));
         vec![
             (marked!("At the cursor"), sum(here.0, here.1)),

@@ -42,7 +42,7 @@ impl Outline {
         allocations.sort_unstable();
         let sum = || {
             let bytes = allocations.iter().map(|&id| timeline.size(id)).sum::<Bytes>();
-            texts::in_blocks(units::bytes(bytes), allocations.len())
+            texts::in_blocks(&units::bytes(bytes), allocations.len())
         };
         let mark = finding.mark.as_ref();
         let label = mark.map_or_else(sum, |mark| units::printable(mark.label.text()));

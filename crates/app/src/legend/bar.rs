@@ -126,7 +126,7 @@ fn text_ui(ui: &egui::Ui, rect: Rect, row: &LegendRow, size: String, total: Byte
 fn hint(row: &LegendRow) -> String {
     let mut lines = vec![row.label.clone()];
     if let Some(live) = row.live {
-        lines.push(texts::in_blocks(units::bytes_exact(live.bytes), live.blocks));
+        lines.push(texts::in_blocks(&units::bytes_exact(live.bytes), live.blocks));
         if live.inferred_bytes != 0 {
             lines.push(tr!("≈ {} of them inferred", units::bytes_exact(live.inferred_bytes)));
         }

@@ -11,8 +11,11 @@ use tr::tr;
 /// Height of a row, in points: a button without a frame.
 pub(super) const ROW_PX: f32 = 24.0;
 
+/// The text of an age, from the number of its units.
+type AgeText = fn(u64) -> String;
+
 /// Seconds in the units in which ages are told, the longest first. A month has 30 days: ages are rough.
-const AGES: [(u64, fn(u64) -> String); 6] = [
+const AGES: [(u64, AgeText); 6] = [
     (365 * 86_400, |n| tr!("{} year ago" | "{} years ago" % n, units::count(n))),
     (30 * 86_400, |n| tr!("{} month ago" | "{} months ago" % n, units::count(n))),
     (86_400, |n| tr!("{} day ago" | "{} days ago" % n, units::count(n))),

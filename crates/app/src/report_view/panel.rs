@@ -179,18 +179,20 @@ fn findings_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: &DeviceReport) 
 
 fn others_text(others: usize, moment: Moment) -> String {
     let count = units::count(others as u64);
-    match moment.event() {
-        Some(event) => tr!(
+    if let Some(event) = moment.event() {
+        let event = units::count(event.0);
+        tr!(
             "{count} other finding after event {event}"
                 | "{count} other findings after event {event}" % others,
             count,
-            event = units::count(event.0)
-        ),
-        None => tr!(
+            event
+        )
+    } else {
+        tr!(
             "{count} other finding before the first event"
                 | "{count} other findings before the first event" % others,
             count
-        ),
+        )
     }
 }
 

@@ -71,7 +71,7 @@ impl HoverTexts<'_> {
         let label = if share.is_faded { tr!("{label}, faded", label) } else { label.clone() };
         let size = units::bytes(*bytes);
         let live = match under.mode {
-            TimelineMode::Blocks => texts::in_blocks(size, *count),
+            TimelineMode::Blocks => texts::in_blocks(&size, *count),
             TimelineMode::Segments => {
                 let number = units::count(*count as u64);
                 tr!("{size} in {number} range" | "{size} in {number} ranges" % *count, size, number)
