@@ -23,7 +23,7 @@ const TOUCHES: [(&str, &[&str]); 4] = [
 ];
 
 /// Packages that only some may use: windows, arguments, and what answers are written with.
-const ONLY: [(&str, &[&str]); 8] = [
+const ONLY: [(&str, &[&str]); 9] = [
     ("egui", &["draw", "app"]),
     ("eframe", &["app"]),
     ("rfd", &["app"]),
@@ -32,6 +32,7 @@ const ONLY: [(&str, &[&str]); 8] = [
     ("serde_json", &["snapshot", "report", "export", "app", "oomscope"]),
     ("csv", &["report", "export"]),
     ("png", &["draw", "export"]),
+    ("tr", &["app"]),
 ];
 
 /// The longest file, in lines.

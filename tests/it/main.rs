@@ -72,6 +72,7 @@ mod stats_golden;
 mod stats_shared;
 mod structure;
 mod support;
+mod texts;
 mod trust;
 mod trust_said;
 mod verdicts;

@@ -2,6 +2,7 @@
 
 use crate::theme;
 use eframe::egui::{self, Align, Align2, Id, Layout, Modal, Ui, vec2};
+use tr::tr;
 
 /// Largest width, in points: most paths fit.
 const MAX_WIDTH_PX: f32 = 720.0;
@@ -26,7 +27,7 @@ pub(super) fn ui(ctx: &egui::Context, title: &str, contents: impl FnOnce(&mut Ui
         ui.horizontal(|ui| {
             ui.label(theme::strong(title, 14.0));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                is_open = !ui.button("Close").on_hover_text("Esc").clicked();
+                is_open = !ui.button(tr!("Close")).on_hover_text("Esc").clicked();
             });
         });
         ui.separator();

@@ -3,6 +3,7 @@
 
 use log::{Log, Metadata, Record};
 use std::sync::{Mutex, PoisonError};
+use tr::tr;
 
 /// The log target of the library of dialogs.
 const LIBRARY: &str = "rfd";
@@ -42,8 +43,11 @@ pub(crate) fn take_reason() -> Option<String> {
 }
 
 /// A message for the user: the reason, what would help, and what works instead of a dialog.
-pub(crate) fn explain(reason: &str, instead: &str) -> String {
-    format!("No system dialog could open ({reason}). Install xdg-desktop-portal or zenity, or {instead}.")
+pub(crate) fn explain(reason: &str) -> String {
+    tr!(
+        "No system dialog could open ({reason}). Install xdg-desktop-portal or zenity, or write the path in the field.",
+        reason
+    )
 }
 
 #[cfg(test)]

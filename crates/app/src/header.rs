@@ -10,6 +10,7 @@ use eframe::egui::{self, Label, Sense};
 use oomscope_diagnosis::Severity;
 use oomscope_model::Recording;
 use oomscope_report::{Fix, RemedyText, predicted_title};
+use tr::tr;
 
 /// Width of the coloured left edge, in points.
 const EDGE_PX: f32 = 4.0;
@@ -35,7 +36,7 @@ pub(super) fn ui(
         ui.set_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = 2.0;
         let label = Label::new(theme::strong(&title, 15.0)).truncate().sense(Sense::click());
-        let label = ui.add(label).on_hover_text("Show the report");
+        let label = ui.add(label).on_hover_text(tr!("Show the report"));
         accessible::pressable_text(&label, &title);
         if label.on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
             wanted = Some(PaneId::Report);
@@ -61,7 +62,7 @@ fn answer_ui(
     ui.spacing_mut().item_spacing.x = 6.0;
     let right = RightSide::of(ui, "header", ui.spacing().interact_size.y);
     let Some(verdict) = verdict else {
-        right.left_ui(ui, |ui| ui.label(theme::muted(ui, "Looking for causes…")));
+        right.left_ui(ui, |ui| ui.label(theme::muted(ui, tr!("Looking for causes…"))));
         return None;
     };
     let remedies = derived.quoted(verdict.id);
@@ -71,7 +72,7 @@ fn answer_ui(
     // What must be in sight; the words of the change take the rest.
     right.ui(ui, |ui| {
         let outcome = match (own, verdict.answer.is_some()) {
-            (Some(own), _) => Some(format!("simulated: {}", own.outcome)),
+            (Some(own), _) => Some(tr!("simulated: {}", own.outcome)),
             (None, true) => None,
             (None, false) => remedies.first().map(|remedy| remedy.outcome.clone()),
         };
@@ -99,7 +100,7 @@ fn change_ui(
     let mut wanted = None;
     let culprit = verdict.answer.as_ref().and_then(|answer| answer.culprit.as_deref());
     if let Some(culprit) = culprit
-        && ui.link(culprit).on_hover_text("Show the memory of this line").clicked()
+        && ui.link(culprit).on_hover_text(tr!("Show the memory of this line")).clicked()
     {
         match verdict.stack {
             Some(stack) => at.show_at(verdict.moment, Selection::Stack(stack)),
@@ -107,12 +108,12 @@ fn change_ui(
         }
     }
     let shown = match (fix, verdict.answer.is_some()) {
-        (Some(fix), _) => Some(("fix:", &fix.short, fix.code.as_ref().unwrap_or(&fix.text))),
+        (Some(fix), _) => Some((tr!("fix:"), &fix.short, fix.code.as_ref().unwrap_or(&fix.text))),
         (None, true) => None,
-        (None, false) => best.map(|remedy| ("would lower the peak:", &remedy.title, &remedy.code)),
+        (None, false) => best.map(|remedy| (tr!("would lower the peak:"), &remedy.title, &remedy.code)),
     };
     if let Some((name, text, hint)) = shown {
-        let name = if culprit.is_none() { name.to_owned() } else { format!("· {name}") };
+        let name = if culprit.is_none() { name } else { format!("· {name}") };
         ui.label(theme::muted(ui, name));
         ui.add(Label::new(text).truncate()).on_hover_text(format!("{text}\n{hint}"));
     }
@@ -127,21 +128,21 @@ fn copied(verdict: &Verdict, fix: Option<&Fix>) -> String {
         lines.push(fix.text.clone());
         lines.extend(fix.code.clone());
         let own = fix.simulated.as_ref().filter(|_| fix.is_advice);
-        lines.extend(own.map(|remedy| format!("Simulated: {}", remedy.text)));
+        lines.extend(own.map(|remedy| tr!("Simulated: {}", remedy.text)));
     }
     lines.join("\n")
 }
 
 /// The way to all that was simulated.
 fn fixes_ui(ui: &mut egui::Ui) -> Option<PaneId> {
-    let link = ui.link("show all fixes").on_hover_text("What was simulated");
+    let link = ui.link(tr!("show all fixes")).on_hover_text(tr!("What was simulated"));
     link.clicked().then_some(PaneId::Fixes)
 }
 
 /// A button with a short text that tells assistive technology more; true when it is clicked.
 fn copy_ui(ui: &mut egui::Ui) -> bool {
-    let button = ui.small_button("Copy");
+    let button = ui.small_button(tr!("Copy"));
     let enabled = ui.is_enabled();
-    button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, enabled, "Copy verdict"));
-    button.on_hover_text("Copy the verdict, the line and the advice").clicked()
+    button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, enabled, tr!("Copy verdict")));
+    button.on_hover_text(tr!("Copy the verdict, the line and the advice")).clicked()
 }

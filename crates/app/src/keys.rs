@@ -7,8 +7,10 @@ use crate::focus;
 use crate::panes::{self, OpenDevice};
 use crate::tables::virtual_list;
 use crate::text_size::TextSize;
+use crate::texts::marked;
 use eframe::egui::{self, Event, Key, KeyboardShortcut, ModifierNames, Modifiers};
 use oomscope_draw::ColorBy;
+use tr::tr;
 
 /// Events that Shift and an arrow step over: the help names the number.
 const LONG_STEP: i64 = 100;
@@ -96,60 +98,84 @@ const fn key(modifiers: Modifiers, key: Key, does: &'static str, action: KeyActi
 }
 
 const fn tray(at: usize, digit: Key) -> Shortcut {
-    key(NONE, digit, "", Tray(at)).shared("bring a pane of the tray to the front")
+    key(NONE, digit, "", Tray(at)).shared(marked!("bring a pane of the tray to the front"))
 }
 
-const FILES: &str = "file before, next file";
-const EXPORT: &str = "copy the timeline as a picture, export it";
-const LONG_STEPS: &str = "100 events back or on";
-const STEPS: &str = "one event back or on";
-const ENDS: &str = "before the first event, after the last";
-const ZOOM: &str = "zoom in or out at the cursor";
-const PAN: &str = "move the view left or right";
-const TEXT: &str = "larger or smaller text";
+const FILES: &str = marked!("file before, next file");
+const EXPORT: &str = marked!("copy the timeline as a picture, export it");
+const LONG_STEPS: &str = marked!("100 events back or on");
+const STEPS: &str = marked!("one event back or on");
+const ENDS: &str = marked!("before the first event, after the last");
+const ZOOM: &str = marked!("zoom in or out at the cursor");
+const PAN: &str = marked!("move the view left or right");
+const TEXT: &str = marked!("larger or smaller text");
 
 /// Every shortcut, in the order of the help. Of two with the same key, that with more modifiers comes first: a
 /// key without Shift also matches with it.
 pub(super) const SHORTCUTS: &[Shortcut] = &[
-    key(COMMAND, Key::K, "search all commands", Window(Command::SearchCommands)),
-    key(COMMAND, Key::P, "search all commands", Window(Command::SearchCommands)),
-    key(COMMAND, Key::O, "open snapshots", Window(Command::OpenDialog)).also("file load"),
-    key(Modifiers::CTRL.plus(SHIFT), Key::Tab, "file before", Window(Command::ShowNext(-1))).shared(FILES),
-    key(Modifiers::CTRL, Key::Tab, "next file", Window(Command::ShowNext(1))).shared(FILES),
+    key(COMMAND, Key::K, marked!("search all commands"), Window(Command::SearchCommands)),
+    key(COMMAND, Key::P, marked!("search all commands"), Window(Command::SearchCommands)),
+    key(COMMAND, Key::O, marked!("open snapshots"), Window(Command::OpenDialog)).also(marked!("file load")),
+    key(Modifiers::CTRL.plus(SHIFT), Key::Tab, marked!("file before"), Window(Command::ShowNext(-1)))
+        .shared(FILES),
+    key(Modifiers::CTRL, Key::Tab, marked!("next file"), Window(Command::ShowNext(1))).shared(FILES),
     key(
         COMMAND.plus(SHIFT),
         Key::E,
-        "copy the timeline as a picture",
+        marked!("copy the timeline as a picture"),
         Window(Command::CopyPicture(ExportChoice::TIMELINE)),
     )
     .shared(EXPORT),
-    key(COMMAND, Key::E, "export the timeline", Window(Command::Export(ExportChoice::TIMELINE)))
+    key(COMMAND, Key::E, marked!("export the timeline"), Window(Command::Export(ExportChoice::TIMELINE)))
         .shared(EXPORT),
-    key(COMMAND, Key::W, "close the file", CloseShown).also("tab"),
-    key(NONE, Key::F5, "load the file again", ReloadShown).also("reload refresh"),
-    key(Modifiers::ALT, Key::ArrowLeft, "back to the place before", Device(|d| d.at.back())).also("undo"),
-    key(Modifiers::ALT, Key::ArrowRight, "forward again", Device(|d| d.at.forward())).also("redo"),
-    key(SHIFT, Key::ArrowLeft, "100 events back", Device(|d| d.at.step(-LONG_STEP))).shared(LONG_STEPS),
-    key(SHIFT, Key::ArrowRight, "100 events on", Device(|d| d.at.step(LONG_STEP))).shared(LONG_STEPS),
-    key(NONE, Key::ArrowLeft, "one event back", Device(|d| d.at.step(-1))).shared(STEPS),
-    key(NONE, Key::ArrowRight, "one event on", Device(|d| d.at.step(1))).shared(STEPS),
-    key(NONE, Key::Home, "before the first event", Device(|d| d.at.step(i64::MIN))).shared(ENDS),
-    key(NONE, Key::End, "after the last event", Device(|d| d.at.step(i64::MAX))).shared(ENDS),
-    key(NONE, Key::P, "go to the peak", Device(|d| d.at.go_to_peak())),
-    key(NONE, Key::O, "go to the next out-of-memory event", Device(|d| d.at.go_to_oom())).also("oom error"),
-    key(NONE, Key::M, "mark the cursor as the start of ranges of stacks", Device(OpenDevice::set_mark)),
-    key(NONE, Key::N, "write a note about this place", Device(OpenDevice::begin_note)).also("bookmark"),
-    key(NONE, Key::L, "copy a link to this view, as a command", LinkShown).also("share go url"),
-    key(NONE, Key::V, "mark what the verdict is about, or show all alike", Device(mark_verdict))
-        .also("finding highlight fade"),
-    key(NONE, Key::F, "show everything", Device(|d| d.at.fit())).also("fit zoom all"),
-    key(NONE, Key::Y, "fit the height to what is in view, or not", Device(|d| d.at.toggle_fit_height())),
-    key(NONE, Key::W, "zoom in at the cursor", Device(|d| d.at.zoom(ZOOM_FACTOR))).shared(ZOOM),
-    key(NONE, Key::S, "zoom out at the cursor", Device(|d| d.at.zoom(1.0 / ZOOM_FACTOR))).shared(ZOOM),
-    key(NONE, Key::A, "move the view left", Device(|d| d.at.pan(-PAN_SHARE))).shared(PAN).also("pan"),
-    key(NONE, Key::D, "move the view right", Device(|d| d.at.pan(PAN_SHARE))).shared(PAN).also("pan"),
-    key(NONE, Key::Z, "zoom to the lifetime of the selected allocation", Device(zoom_to_selected)),
-    key(NONE, Key::R, "show the marked range", KeyAction::Pane(PaneId::Range)).also("statistics brush"),
+    key(COMMAND, Key::W, marked!("close the file"), CloseShown).also(marked!("tab")),
+    key(NONE, Key::F5, marked!("load the file again"), ReloadShown).also(marked!("reload refresh")),
+    key(Modifiers::ALT, Key::ArrowLeft, marked!("back to the place before"), Device(|d| d.at.back()))
+        .also(marked!("undo")),
+    key(Modifiers::ALT, Key::ArrowRight, marked!("forward again"), Device(|d| d.at.forward()))
+        .also(marked!("redo")),
+    key(SHIFT, Key::ArrowLeft, marked!("100 events back"), Device(|d| d.at.step(-LONG_STEP)))
+        .shared(LONG_STEPS),
+    key(SHIFT, Key::ArrowRight, marked!("100 events on"), Device(|d| d.at.step(LONG_STEP)))
+        .shared(LONG_STEPS),
+    key(NONE, Key::ArrowLeft, marked!("one event back"), Device(|d| d.at.step(-1))).shared(STEPS),
+    key(NONE, Key::ArrowRight, marked!("one event on"), Device(|d| d.at.step(1))).shared(STEPS),
+    key(NONE, Key::Home, marked!("before the first event"), Device(|d| d.at.step(i64::MIN))).shared(ENDS),
+    key(NONE, Key::End, marked!("after the last event"), Device(|d| d.at.step(i64::MAX))).shared(ENDS),
+    key(NONE, Key::P, marked!("go to the peak"), Device(|d| d.at.go_to_peak())),
+    key(NONE, Key::O, marked!("go to the next out-of-memory event"), Device(|d| d.at.go_to_oom()))
+        .also(marked!("oom error")),
+    key(
+        NONE,
+        Key::M,
+        marked!("mark the cursor as the start of ranges of stacks"),
+        Device(OpenDevice::set_mark),
+    ),
+    key(NONE, Key::N, marked!("write a note about this place"), Device(OpenDevice::begin_note))
+        .also(marked!("bookmark")),
+    key(NONE, Key::L, marked!("copy a link to this view, as a command"), LinkShown)
+        .also(marked!("share go url")),
+    key(NONE, Key::V, marked!("mark what the verdict is about, or show all alike"), Device(mark_verdict))
+        .also(marked!("finding highlight fade")),
+    key(NONE, Key::F, marked!("show everything"), Device(|d| d.at.fit())).also(marked!("fit zoom all")),
+    key(
+        NONE,
+        Key::Y,
+        marked!("fit the height to what is in view, or not"),
+        Device(|d| d.at.toggle_fit_height()),
+    ),
+    key(NONE, Key::W, marked!("zoom in at the cursor"), Device(|d| d.at.zoom(ZOOM_FACTOR))).shared(ZOOM),
+    key(NONE, Key::S, marked!("zoom out at the cursor"), Device(|d| d.at.zoom(1.0 / ZOOM_FACTOR)))
+        .shared(ZOOM),
+    key(NONE, Key::A, marked!("move the view left"), Device(|d| d.at.pan(-PAN_SHARE)))
+        .shared(PAN)
+        .also(marked!("pan")),
+    key(NONE, Key::D, marked!("move the view right"), Device(|d| d.at.pan(PAN_SHARE)))
+        .shared(PAN)
+        .also(marked!("pan")),
+    key(NONE, Key::Z, marked!("zoom to the lifetime of the selected allocation"), Device(zoom_to_selected)),
+    key(NONE, Key::R, marked!("show the marked range"), KeyAction::Pane(PaneId::Range))
+        .also(marked!("statistics brush")),
     tray(0, Key::Num1),
     tray(1, Key::Num2),
     tray(2, Key::Num3),
@@ -160,33 +186,40 @@ pub(super) const SHORTCUTS: &[Shortcut] = &[
     tray(7, Key::Num8),
     tray(8, Key::Num9),
     tray(9, Key::Num0),
-    key(NONE, Key::Slash, "write a filter", Device(write_filter)).also("search find"),
-    key(COMMAND, Key::F, "write a filter", Device(write_filter)).also("search find"),
-    key(NONE, Key::Escape, "select nothing, mark no range", Device(|d| d.at.let_go())).also("deselect"),
-    key(COMMAND, Key::Equals, "larger text", Window(Command::TextSize(TextSize::Larger))).shared(TEXT),
-    key(COMMAND, Key::Minus, "smaller text", Window(Command::TextSize(TextSize::Smaller))).shared(TEXT),
+    key(NONE, Key::Slash, marked!("write a filter"), Device(write_filter)).also(marked!("search find")),
+    key(COMMAND, Key::F, marked!("write a filter"), Device(write_filter)).also(marked!("search find")),
+    key(NONE, Key::Escape, marked!("select nothing, mark no range"), Device(|d| d.at.let_go()))
+        .also(marked!("deselect")),
+    key(COMMAND, Key::Equals, marked!("larger text"), Window(Command::TextSize(TextSize::Larger)))
+        .shared(TEXT),
+    key(COMMAND, Key::Minus, marked!("smaller text"), Window(Command::TextSize(TextSize::Smaller)))
+        .shared(TEXT),
     key(COMMAND, Key::Plus, "", Window(Command::TextSize(TextSize::Larger))),
-    key(COMMAND, Key::Num0, "text of normal size", Window(Command::TextSize(TextSize::Normal))).also("zoom"),
-    key(NONE, Key::Questionmark, "show or hide this help", Window(Command::Help))
-        .also("keys shortcuts mouse"),
-    key(NONE, Key::F1, "show or hide this help", Window(Command::Help)).also("keys shortcuts mouse"),
+    key(COMMAND, Key::Num0, marked!("text of normal size"), Window(Command::TextSize(TextSize::Normal)))
+        .also(marked!("zoom")),
+    key(NONE, Key::Questionmark, marked!("show or hide this help"), Window(Command::Help))
+        .also(marked!("keys shortcuts mouse")),
+    key(NONE, Key::F1, marked!("show or hide this help"), Window(Command::Help))
+        .also(marked!("keys shortcuts mouse")),
 ];
 
 /// The keys of widgets, for the help.
-const WIDGETS: [(&str, &str); 2] =
-    [("Tab, Shift+Tab", "next control, control before"), ("Enter, Space", "press the control")];
+const WIDGETS: [(&str, &str); 2] = [
+    ("Tab, Shift+Tab", marked!("next control, control before")),
+    ("Enter, Space", marked!("press the control")),
+];
 
 /// The meaning of the mouse, for the help.
 pub(super) const MOUSE: [(&str, &str); 9] = [
-    ("Wheel", "zoom at the pointer"),
-    ("Shift+wheel", "zoom vertically, scroll through segments"),
-    ("Drag", "move the view"),
-    ("Shift+drag", "zoom to a box"),
-    ("Ctrl+drag", "mark a range"),
-    ("Click", "select, and put the cursor there"),
-    ("Double click", "zoom to a lifetime, or show everything"),
-    ("Drag the axis", "scrub the cursor"),
-    ("Right click, Shift+F10", "what can be done with it"),
+    (marked!("Wheel"), marked!("zoom at the pointer")),
+    (marked!("Shift+wheel"), marked!("zoom vertically, scroll through segments")),
+    (marked!("Drag"), marked!("move the view")),
+    (marked!("Shift+drag"), marked!("zoom to a box")),
+    (marked!("Ctrl+drag"), marked!("mark a range")),
+    (marked!("Click"), marked!("select, and put the cursor there")),
+    (marked!("Double click"), marked!("zoom to a lifetime, or show everything")),
+    (marked!("Drag the axis"), marked!("scrub the cursor")),
+    (marked!("Right click, Shift+F10"), marked!("what can be done with it")),
 ];
 
 /// The lines of the help: keys, and their meaning.
@@ -196,7 +229,7 @@ pub(super) fn help() -> Vec<(String, &'static str)> {
         let name = match keys {
             [one] => one.keys(),
             [one, other] => format!("{}, {}", one.keys(), other.keys()),
-            [first, .., last] => format!("{} to {}", first.keys(), last.keys()),
+            [first, .., last] => tr!("{} to {}", first.keys(), last.keys()),
             [] => String::new(),
         };
         (name, keys.first().map_or("", |first| first.help()))

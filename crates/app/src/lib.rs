@@ -55,6 +55,7 @@ mod status_bar;
 mod swatches;
 mod tables;
 mod text_size;
+mod texts;
 mod theme;
 mod timeline;
 mod tooltips;

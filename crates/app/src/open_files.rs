@@ -8,6 +8,7 @@ use crate::rules::RuleChange;
 use eframe::egui;
 use oomscope_snapshot::load::Input;
 use std::path::{Path, PathBuf};
+use tr::tr;
 
 impl App {
     pub(super) fn open(&mut self, input: Input, ctx: &egui::Context) {
@@ -70,11 +71,11 @@ impl App {
         let said = match document.link() {
             Some(link) => {
                 ctx.copy_text(link);
-                "Link copied: the command that opens this view"
+                tr!("Link copied: the command that opens this view")
             }
-            None => "There is no link to what is not an open file",
+            None => tr!("There is no link to what is not an open file"),
         };
-        self.notify(Some(said.to_owned()));
+        self.notify(Some(said));
     }
 
     /// Change the rules of the file that is shown.
@@ -112,7 +113,7 @@ impl App {
                 LoadProgress::Cancelled => {
                     let title = document.title().to_owned();
                     self.close(at);
-                    self.notify(Some(format!("Loading {title} was cancelled")));
+                    self.notify(Some(tr!("Loading {title} was cancelled", title)));
                 }
             }
         }

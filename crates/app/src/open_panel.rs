@@ -7,6 +7,7 @@ use crate::work::worker::WorkMode;
 use crate::{dialog, theme};
 use eframe::egui;
 use std::path::{Path, PathBuf};
+use tr::tr;
 
 /// Largest height of the list, in points: a dozen rows.
 const LIST_PX: f32 = 264.0;
@@ -53,7 +54,7 @@ impl OpenPanel {
     pub(super) fn ui(&mut self, ctx: &egui::Context, mode: WorkMode, commands: &mut Vec<Command>) {
         let Some(picker) = &mut self.picker else { return };
         let mut picked = None;
-        let mut is_open = dialog::ui(ctx, "Open snapshots", |ui| {
+        let mut is_open = dialog::ui(ctx, &tr!("Open snapshots"), |ui| {
             picked = picker.ui(ui, mode, LIST_PX);
             ui.separator();
             picked = picked.take().or(ui.horizontal(|ui| buttons_ui(ui, picker, commands)).inner);
@@ -76,18 +77,20 @@ impl OpenPanel {
 
 /// Other ways than the keyboard. Returns the folder that was picked.
 fn buttons_ui(ui: &mut egui::Ui, picker: &mut PathPicker, commands: &mut Vec<Command>) -> Option<PathBuf> {
-    if ui.button("Open").on_hover_text("Enter").clicked() {
+    if ui.button(tr!("Open")).on_hover_text("Enter").clicked() {
         picker.enter(ui.ctx());
     }
-    if ui.button("System dialog…").on_hover_text("Choose with the dialog of the desktop").clicked() {
+    if ui.button(tr!("System dialog…")).on_hover_text(tr!("Choose with the dialog of the desktop")).clicked()
+    {
         commands.push(Command::SystemDialog(picker.folder(), Wanted::Files));
     }
-    if ui.button("Folder dialog…").on_hover_text("The same for a folder").clicked() {
+    if ui.button(tr!("Folder dialog…")).on_hover_text(tr!("The same for a folder")).clicked() {
         commands.push(Command::SystemDialog(picker.folder(), Wanted::Folders));
     }
-    let folder =
-        ui.button("This folder").on_hover_text("Open the list of its snapshots, with their verdicts");
-    let keys = "Tab completes · arrows choose · Enter opens · Esc closes";
+    let folder = ui
+        .button(tr!("This folder"))
+        .on_hover_text(tr!("Open the list of its snapshots, with their verdicts"));
+    let keys = tr!("Tab completes · arrows choose · Enter opens · Esc closes");
     ui.add(egui::Label::new(theme::muted(ui, keys).size(11.0)).truncate());
     folder.clicked().then(|| picker.folder())
 }

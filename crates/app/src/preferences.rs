@@ -3,6 +3,7 @@
 use crate::details::editor;
 use eframe::egui;
 use oomscope_model::Bytes;
+use tr::tr;
 
 /// Preferences. Those that the command line does not give are kept when the window is closed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -23,9 +24,9 @@ impl Default for Preferences {
 
 /// The part of the menu that changes them.
 pub(super) fn ui(ui: &mut egui::Ui, preferences: &mut Preferences) {
-    let label = ui.label("Editor command");
+    let label = ui.label(tr!("Editor command"));
     let field = egui::TextEdit::singleline(&mut preferences.editor_command).desired_width(260.0);
-    ui.add(field).labelled_by(label.id).on_hover_text(
-        "Started when you open a frame in the editor.\n{file} and {line} are filled in; no shell is involved.",
-    );
+    ui.add(field).labelled_by(label.id).on_hover_text(tr!(
+        "Started when you open a frame in the editor.\n{file} and {line} are filled in; no shell is involved."
+    ));
 }

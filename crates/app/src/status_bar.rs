@@ -5,6 +5,7 @@ use crate::theme;
 use eframe::egui::{self, Label};
 use oomscope_model::{Bytes, Recording, TrustedBytes};
 use oomscope_units as units;
+use tr::tr;
 
 /// Time for which a message is shown, in seconds: enough to read two lines.
 const MESSAGE_S: f64 = 12.0;
@@ -31,8 +32,8 @@ pub(super) fn ui(
         ui.data_mut(|data| data.remove_temp::<(String, f64)>(message_id()));
         let events = recording.events.len() as u64;
         let place = match at.cursor.event() {
-            Some(event) => format!("event {} of {}", units::count(event.0), units::count(events)),
-            None => format!("before event 0 of {}", units::count(events)),
+            Some(event) => tr!("event {} of {}", units::count(event.0), units::count(events)),
+            None => tr!("before event 0 of {}", units::count(events)),
         };
         ui.label(theme::muted(ui, format!("{title} · {} · {place} ·", recording.device)));
         jumps_ui(ui, recording, derived, at);
@@ -59,20 +60,24 @@ fn has_expired(ui: &egui::Ui, text: &str) -> bool {
 /// Figures that lead to their moments.
 fn jumps_ui(ui: &mut egui::Ui, recording: &Recording, derived: &Derived, at: &mut Standpoint) {
     let (_, peak) = derived.figures.peak;
-    ui.label(theme::muted(ui, "peak active"));
-    if ui.link(peak.written(units::bytes)).on_hover_text(trusted_hint(peak, "Go to the peak (P)")).clicked() {
+    ui.label(theme::muted(ui, tr!("peak active")));
+    if ui
+        .link(peak.written(units::bytes))
+        .on_hover_text(trusted_hint(peak, &tr!("Go to the peak (P)")))
+        .clicked()
+    {
         at.go_to_peak();
     }
     if !recording.ooms.is_empty() {
         ui.label(theme::muted(ui, "·"));
-        if ui.link("go to OOM").on_hover_text("Go to the next out-of-memory event (O)").clicked() {
+        if ui.link(tr!("go to OOM")).on_hover_text(tr!("Go to the next out-of-memory event (O)")).clicked() {
             at.go_to_oom();
         }
     }
     let (reserved_at, reserved) = derived.figures.reserved_peak;
-    ui.label(theme::muted(ui, "· peak reserved"));
-    let meaning = "Most bytes reserved from the driver. Go there";
-    if ui.link(reserved.written(units::bytes)).on_hover_text(trusted_hint(reserved, meaning)).clicked() {
+    ui.label(theme::muted(ui, format!("· {}", tr!("peak reserved"))));
+    let meaning = tr!("Most bytes reserved from the driver. Go there");
+    if ui.link(reserved.written(units::bytes)).on_hover_text(trusted_hint(reserved, &meaning)).clicked() {
         at.go_to(reserved_at);
     }
 }
@@ -80,20 +85,20 @@ fn jumps_ui(ui: &mut egui::Ui, recording: &Recording, derived: &Derived, at: &mu
 /// What else is known of the recording; the last is cut where there is no room.
 fn facts_ui(ui: &mut egui::Ui, recording: &Recording, derived: &Derived) {
     if let Some(capacity) = derived.capacity() {
-        ui.label(theme::muted(ui, "· capacity"));
-        ui.label(units::bytes(capacity)).on_hover_text(hint(capacity, derived.capacity_meaning()));
+        ui.label(theme::muted(ui, format!("· {}", tr!("capacity"))));
+        ui.label(units::bytes(capacity)).on_hover_text(hint(capacity, &derived.capacity_meaning()));
     }
     let baseline = match derived.figures.baseline {
-        Some(baseline) => format!("· {} active before recording", units::bytes(baseline)),
-        None => "· active before recording unknown".to_owned(),
+        Some(baseline) => tr!("{} active before recording", units::bytes(baseline)),
+        None => tr!("active before recording unknown"),
     };
     let settings = &derived.figures.settings;
     let settings_text = match (settings.is_empty(), recording.snapshot().settings.is_empty()) {
         (false, _) => settings.join("  "),
-        (true, false) => "default settings".to_owned(),
-        (true, true) => "settings not recorded".to_owned(),
+        (true, false) => tr!("default settings"),
+        (true, true) => tr!("settings not recorded"),
     };
-    let text = theme::muted(ui, format!("{baseline} · {settings_text}"));
+    let text = theme::muted(ui, format!("· {baseline} · {settings_text}"));
     ui.add(Label::new(text).truncate()).on_hover_text(settings.join("\n"));
 }
 

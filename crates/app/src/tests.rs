@@ -25,6 +25,7 @@ mod stacks;
 mod tables;
 mod tasks;
 mod timeline;
+mod translated;
 
 use super::*;
 use crate::timeline::pictures::TimelinePictures;

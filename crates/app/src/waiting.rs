@@ -5,6 +5,7 @@ use crate::work::background::Background;
 use crate::work::worker::Task;
 use eframe::egui::{self, ProgressBar};
 use std::time::Duration;
+use tr::tr;
 
 /// Time between two looks at the progress: short enough for the user.
 const TICK: Duration = Duration::from_millis(100);
@@ -21,21 +22,21 @@ pub(super) fn ui<T: Task>(
 ) {
     ui.horizontal_wrapped(|ui| {
         if background.is_cancelled(request) {
-            ui.label(theme::muted(ui, format!("Stopped: {doing}")));
-            if ui.button("Go on").clicked() {
+            ui.label(theme::muted(ui, tr!("Stopped: {doing}", doing)));
+            if ui.button(tr!("Go on")).clicked() {
                 background.resume();
             }
             return;
         }
         ui.ctx().request_repaint_after(TICK);
         // First, so that it does not move away from the pointer as the text grows.
-        if ui.button("Stop").clicked() {
+        if ui.button(tr!("Stop")).clicked() {
             background.cancel(request);
         }
         if let Some((done, total)) = background.progress() {
             let share = done as f32 / total.max(1) as f32;
             ui.add(ProgressBar::new(share).desired_width(BAR_PX).desired_height(8.0));
-            ui.label(theme::muted(ui, format!("{doing}: {done} of {total}")));
+            ui.label(theme::muted(ui, tr!("{doing}: {done} of {total}", doing, done, total)));
         } else {
             ui.spinner();
             ui.label(theme::muted(ui, format!("{doing} …")));

@@ -7,10 +7,12 @@ use crate::device::filtering::FilterMode;
 use crate::export::{EXPORT_CHOICES, ExportChoice};
 use crate::keys::{KeyAction, SHORTCUTS};
 use crate::panes;
+use crate::texts::{marked, translated};
 use eframe::egui::ThemePreference;
 use oomscope_draw::{Axis, ColorBy};
 use oomscope_units as units;
 use std::path::PathBuf;
+use tr::tr;
 
 use KeyAction::{Device, Window};
 
@@ -28,23 +30,31 @@ const fn unbound(name: &'static str, also: &'static str, action: KeyAction) -> U
 
 /// Commands without keys that no list of the program implies.
 const UNBOUND: &[Unbound] = &[
-    unbound("Time axis: every event is equally wide", "events", Device(|d| d.at.set_axis(Axis::Event))),
-    unbound("Time axis: as long as it took", "clock", Device(|d| d.at.set_axis(Axis::Time))),
-    unbound("Timeline of blocks", "", Device(|d| d.at.timeline_mode = TimelineMode::Blocks)),
     unbound(
-        "Timeline of reserved memory",
-        "reserved",
+        marked!("Time axis: every event is equally wide"),
+        marked!("events"),
+        Device(|d| d.at.set_axis(Axis::Event)),
+    ),
+    unbound(
+        marked!("Time axis: as long as it took"),
+        marked!("clock"),
+        Device(|d| d.at.set_axis(Axis::Time)),
+    ),
+    unbound(marked!("Timeline of blocks"), "", Device(|d| d.at.timeline_mode = TimelineMode::Blocks)),
+    unbound(
+        marked!("Timeline of reserved memory"),
+        marked!("reserved"),
         Device(|d| d.at.timeline_mode = TimelineMode::Segments),
     ),
-    unbound("Filter: dim the rest", "", Device(|d| d.at.filter_mode = FilterMode::Dim)),
-    unbound("Filter: show only matches", "", Device(|d| d.at.filter_mode = FilterMode::Only)),
-    unbound("Filter: clear", "show all", Device(|d| d.at.clear_filter())),
-    unbound("Theme: dark", "", Window(Command::Theme(ThemePreference::Dark))),
-    unbound("Theme: light", "", Window(Command::Theme(ThemePreference::Light))),
-    unbound("Theme: follow the system", "", Window(Command::Theme(ThemePreference::System))),
-    unbound("Settings", "preferences editor options", Window(Command::Settings)),
-    unbound("Reset layout", "arrangement panes default", Window(Command::ResetLayout)),
-    unbound("Forget the recent files", "clear list", Window(Command::ForgetRecent)),
+    unbound(marked!("Filter: dim the rest"), "", Device(|d| d.at.filter_mode = FilterMode::Dim)),
+    unbound(marked!("Filter: show only matches"), "", Device(|d| d.at.filter_mode = FilterMode::Only)),
+    unbound(marked!("Filter: clear"), marked!("show all"), Device(|d| d.at.clear_filter())),
+    unbound(marked!("Theme: dark"), "", Window(Command::Theme(ThemePreference::Dark))),
+    unbound(marked!("Theme: light"), "", Window(Command::Theme(ThemePreference::Light))),
+    unbound(marked!("Theme: follow the system"), "", Window(Command::Theme(ThemePreference::System))),
+    unbound(marked!("Settings"), marked!("preferences editor options"), Window(Command::Settings)),
+    unbound(marked!("Reset layout"), marked!("arrangement panes default"), Window(Command::ResetLayout)),
+    unbound(marked!("Forget the recent files"), marked!("clear list"), Window(Command::ForgetRecent)),
 ];
 
 /// One line of the list.
@@ -72,14 +82,13 @@ pub(crate) struct Shown {
 /// Every command that does something now.
 pub(crate) fn entries(shown: &Shown) -> Vec<Entry> {
     let mut all = with_keys();
-    let unbound =
-        UNBOUND.iter().map(|command| entry(command.name, command.action.clone()).also(command.also));
+    let unbound = UNBOUND.iter().map(|command| {
+        entry(translated(command.name), command.action.clone()).also(translated(command.also))
+    });
     // The timeline has a key.
     let exports = EXPORT_CHOICES.into_iter().filter(|choice| *choice != ExportChoice::TIMELINE);
-    let exports = exports.map(|choice| {
-        entry(format!("Export {}", uncapitalised(choice.name)), Window(Command::Export(choice)))
-    });
-    let colours = ColorBy::ALL.map(|by| entry(format!("Colour by {}", by.name()), KeyAction::ColorBy(by)));
+    let exports = exports.map(|choice| entry(translated(choice.command), Window(Command::Export(choice))));
+    let colours = ColorBy::ALL.map(|by| entry(tr!("Colour by {}", by.name()), KeyAction::ColorBy(by)));
     all.extend(shown_panes().chain(colours).chain(exports).chain(unbound));
     all.extend(opened(shown));
     let has_device = !shown.devices.is_empty();
@@ -117,19 +126,21 @@ fn with_keys() -> Vec<Entry> {
     let named = named.filter(|shortcut| !matches!(shortcut.action, Window(Command::SearchCommands)));
     let mut all: Vec<Entry> = Vec::new();
     for shortcut in named {
-        let name = capitalised(shortcut.does);
+        let name = capitalised(&translated(shortcut.does));
         match all.iter_mut().find(|entry| entry.name == name) {
             Some(known) => known.keys = format!("{}, {}", known.keys, shortcut.keys()),
-            None => all.push(entry(name, shortcut.action.clone()).also(shortcut.also).keys(shortcut.keys())),
+            None => all.push(
+                entry(name, shortcut.action.clone()).also(translated(shortcut.also)).keys(shortcut.keys()),
+            ),
         }
     }
     all
 }
 
 fn shown_panes() -> impl Iterator<Item = Entry> {
-    panes::all().map(|(pane, name)| {
+    panes::commands().map(|(pane, name)| {
         let keys = panes::key_of(pane).map(String::from).unwrap_or_default();
-        entry(format!("Show {}", uncapitalised(name)), KeyAction::Pane(pane)).also("pane tab").keys(keys)
+        entry(translated(name), KeyAction::Pane(pane)).also(tr!("pane tab")).keys(keys)
     })
 }
 
@@ -141,23 +152,16 @@ fn opened(shown: &Shown) -> impl Iterator<Item = Entry> {
     let recent = shown.recent.iter().map(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let folder = path.parent().map(|folder| folder.to_string_lossy()).unwrap_or_default();
-        entry(format!("Open {}", units::printable(&name)), Window(Command::OpenFile(path.clone())))
-            .also("recent file")
+        entry(tr!("Open {}", units::printable(&name)), Window(Command::OpenFile(path.clone())))
+            .also(tr!("recent file"))
             .keys(units::printable(&folder))
     });
     devices
-        .map(|(at, name)| entry(format!("Show {name}"), KeyAction::ShowDevice(at)).also("gpu"))
-        .chain(
-            files
-                .map(|(at, name)| entry(format!("Go to {name}"), Window(Command::Show(at))).also("file tab")),
-        )
+        .map(|(at, name)| entry(tr!("Show {name}", name), KeyAction::ShowDevice(at)).also(tr!("gpu")))
+        .chain(files.map(|(at, name)| {
+            entry(tr!("Go to {name}", name), Window(Command::Show(at))).also(tr!("file tab"))
+        }))
         .chain(recent)
-}
-
-/// A name as it stands within a sentence.
-fn uncapitalised(name: &str) -> String {
-    let mut letters = name.chars();
-    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A name as it stands at the start of a line.

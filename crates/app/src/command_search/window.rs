@@ -8,6 +8,7 @@ use eframe::egui::{
     self, Align2, Atom, AtomExt as _, Button, Color32, Id, Key, Modal, Modifiers, ScrollArea, Sense,
     TextEdit, vec2,
 };
+use tr::tr;
 
 /// Width of the list, in points: the longest name and its keys.
 const WIDTH_PX: f32 = 520.0;
@@ -82,7 +83,7 @@ impl Open {
         let mut taken = fitting.get(self.chosen).copied().filter(|_| is_entered);
         ui.add_space(4.0);
         if fitting.is_empty() {
-            ui.label(theme::muted(ui, "No command is called so."));
+            ui.label(theme::muted(ui, tr!("No command is called so.")));
         }
         let height_px = (content.height() - TOP_PX - AROUND_PX).min(MAX_HEIGHT_PX);
         ScrollArea::vertical().max_height(height_px).show(ui, |ui| {
@@ -107,10 +108,11 @@ impl Open {
     fn field_ui(&mut self, ui: &mut egui::Ui) {
         let field = TextEdit::singleline(&mut self.typed)
             .id(Id::unique("name of a command"))
-            .hint_text("Search commands")
+            .hint_text(tr!("Search commands"))
             .desired_width(f32::INFINITY);
         let response = ui.add(field);
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search commands"));
+        response
+            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, tr!("Search commands")));
         response.request_focus();
         if response.changed() {
             self.chosen = 0;

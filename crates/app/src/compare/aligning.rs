@@ -2,6 +2,7 @@
 
 use super::computing::{CompareRequest, Compared, Curves, RangeCurvesTask, RangeRequest};
 use super::ways::{Ranges, Way};
+use crate::texts::marked;
 use crate::theme;
 use crate::work::background::Background;
 use crate::work::by_ptr::ByPtr;
@@ -12,6 +13,7 @@ use oomscope_analysis::MomentRange;
 use oomscope_analysis::comparison::CommonRange;
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// Width of the chooser of ranges, in points.
 const RANGE_PX: f32 = 150.0;
@@ -48,8 +50,10 @@ pub(super) enum Shown {
 }
 
 /// Why curves cannot be aligned by ranges, and how they could be.
-const NO_RANGES: &str = "No range has the same name in both recordings, and none is marked in both. \
-    torch.profiler.record_function(\"name\") names a part of a program; Ctrl+drag over the timeline marks one.";
+const NO_RANGES: &str = marked!(
+    "No range has the same name in both recordings, and none is marked in both. \
+    torch.profiler.record_function(\"name\") names a part of a program; Ctrl+drag over the timeline marks one."
+);
 
 impl State {
     /// Take over what does not depend on the file.
@@ -93,13 +97,15 @@ impl State {
         let way = self.shown_way(found);
         if way != Some(Way::Range) {
             let known = found.curves.iter().find(|known| Some(known.way) == way).cloned();
-            return Some(known.map_or(Shown::Sentence("Nothing was recorded over time."), Shown::Curves));
+            return Some(
+                known.map_or(Shown::Sentence(marked!("Nothing was recorded over time.")), Shown::Curves),
+            );
         }
         let Some(ranges) = self.ranges(found, marked) else { return Some(Shown::Sentence(NO_RANGES)) };
         let request = RangeRequest { compared: request.clone(), ranges };
         self.background.ask(&request, ctx, mode, "align curves", || RangeCurvesTask);
         let latest = self.background.latest()?.clone();
-        Some(latest.map_or(Shown::Sentence("Nothing was recorded in these ranges."), Shown::Curves))
+        Some(latest.map_or(Shown::Sentence(marked!("Nothing was recorded in these ranges.")), Shown::Curves))
     }
 }
 
@@ -110,7 +116,7 @@ pub(super) fn ui(
     found: &Arc<Compared>,
     marked: Option<[MomentRange; 2]>,
 ) {
-    ui.label(theme::muted(ui, "aligned by"));
+    ui.label(theme::muted(ui, tr!("aligned by")));
     let shown = state.shown_way(found);
     for way in found.curves.iter().map(|known| known.way).chain([Way::Range]) {
         let label = ui.selectable_label(shown == Some(way), theme::small(way.name()));
@@ -118,7 +124,7 @@ pub(super) fn ui(
             state.way = Some(way);
         }
         if way == Way::Range {
-            label.on_hover_text("Ranges of one name, or those marked in both, begin at the same places");
+            label.on_hover_text(tr!("Ranges of one name, or those marked in both, begin at the same places"));
         }
     }
     if shown == Some(Way::Range)
@@ -135,7 +141,7 @@ fn range_ui(ui: &mut egui::Ui, state: &mut State, found: &Compared, shown: &Rang
     let row_px = ui.text_style_height(&TextStyle::Button) + 2.0 * ui.spacing().button_padding.y;
     let response = chooser.height(2.0 * LIST_PX).show_ui(ui, |ui| {
         if has_marked
-            && ui.selectable_label(matches!(shown, Ranges::Marked(_)), "the marked ranges").clicked()
+            && ui.selectable_label(matches!(shown, Ranges::Marked(_)), tr!("the marked ranges")).clicked()
         {
             state.wanted = Some(Wanted::Marked);
         }
@@ -155,5 +161,5 @@ fn range_ui(ui: &mut egui::Ui, state: &mut State, found: &Compared, shown: &Rang
 /// A name with the number of its ranges on both sides.
 fn range_text(common: &CommonRange) -> String {
     let [a, b] = [0, 1].map(|side: usize| units::count(common.ranges[side].len() as u64));
-    format!("{} ({a} in A, {b} in B)", units::printable(&common.name))
+    tr!("{name} ({a} in A, {b} in B)", name = units::printable(&common.name), a, b)
 }

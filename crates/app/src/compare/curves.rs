@@ -9,6 +9,7 @@ use oomscope_analysis::comparison::AlignedColumn;
 use oomscope_draw::{Palette, Rgb, byte_ticks};
 use oomscope_model::{Bytes, Moment};
 use oomscope_units as units;
+use tr::tr;
 
 /// Room for the labels of the axis of places below, and of that of bytes at the left, in points.
 const LABELS_PX: f32 = 18.0;
@@ -37,7 +38,7 @@ pub(super) fn ui(ui: &mut egui::Ui, curves: &Curves) -> Option<[Option<Moment>; 
         pos2(all.left() + BYTES_PX, all.top()),
         pos2(all.right(), all.bottom() - LABELS_PX),
     );
-    accessible::picture(&response, "Both curves", || words(curves));
+    accessible::picture(&response, &tr!("Both curves"), || words(curves));
     let most = curves.columns.iter().flat_map(|column| column.peaks).flatten().map(|peak| peak.1).max();
     let most = most.unwrap_or_default().max(Bytes(1));
     let painter = ui.painter_at(all);
@@ -63,10 +64,10 @@ pub(super) fn ui(ui: &mut egui::Ui, curves: &Curves) -> Option<[Option<Moment>; 
     response.on_hover_ui_at_pointer(|ui| {
         ui.label(theme::strong(place_text(curves, share), 13.0));
         for (name, peak) in ["A", "B"].into_iter().zip(column.peaks) {
-            let text = peak.map_or_else(|| "not recorded".to_owned(), |(_, bytes)| units::bytes(bytes));
+            let text = peak.map_or_else(|| tr!("not recorded"), |(_, bytes)| units::bytes(bytes));
             ui.label(format!("{name}: {text}"));
         }
-        ui.label(theme::muted(ui, "Click to move the cursors of both there"));
+        ui.label(theme::muted(ui, tr!("Click to move the cursors of both there")));
     });
     is_chosen.then(|| column.peaks.map(|peak| peak.map(|(moment, _)| moment)))
 }
@@ -134,8 +135,8 @@ fn labels(ui: &egui::Ui, curves: &Curves, all: Rect, palette: &Palette) {
 /// What is at the same places, in words.
 fn words(curves: &Curves) -> String {
     match &curves.ranges {
-        Some(ranges) => format!("aligned by {}", ranges.name()),
-        None => format!("aligned by {}", curves.way.name()),
+        Some(ranges) => tr!("aligned by {}", ranges.name()),
+        None => tr!("aligned by {}", curves.way.name()),
     }
 }
 
@@ -144,10 +145,10 @@ fn place_text(curves: &Curves, share: f64) -> String {
     let [from, to] = curves.span;
     let place = from + (to - from) * share;
     match curves.way {
-        Way::Events => format!("event {}", units::count((place - 1.0).max(0.0) as u64)),
+        Way::Events => tr!("event {}", units::count((place - 1.0).max(0.0) as u64)),
         Way::Time => units::duration_us(place as i64),
-        Way::Iterations if place < 0.0 => "before iteration 0".to_owned(),
-        Way::Iterations => format!("iteration {place:.1}"),
+        Way::Iterations if place < 0.0 => tr!("before iteration 0"),
+        Way::Iterations => tr!("iteration {place}", place = format_args!("{place:.1}")),
         Way::Range => curves.ranges.as_ref().map_or_else(String::new, |ranges| range_text(ranges, place)),
     }
 }
@@ -157,15 +158,20 @@ fn range_text(ranges: &Ranges, place: f64) -> String {
     let (name, count) = (ranges.name(), ranges.count());
     let at = (place.max(0.0) as usize).min(count.saturating_sub(1));
     let percent = (place - at as f64) * 100.0;
-    let number = if 1 < count {
-        format!(", {} of {}", units::count(at as u64 + 1), units::count(count as u64))
+    let name = if 1 < count {
+        tr!(
+            "{name}, {number} of {all}",
+            name,
+            number = units::count(at as u64 + 1),
+            all = units::count(count as u64)
+        )
     } else {
-        String::new()
+        name
     };
     match percent {
-        ..=0.0 => format!("start of {name}{number}"),
-        100.0.. => format!("end of {name}{number}"),
-        _ => format!("{name}{number}, +{percent:.0} %"),
+        ..=0.0 => tr!("start of {name}", name),
+        100.0.. => tr!("end of {name}", name),
+        _ => format!("{name}, +{percent:.0} %"),
     }
 }
 

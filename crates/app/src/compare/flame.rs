@@ -3,6 +3,7 @@
 use crate::device::{PaneCtx, Selection};
 use crate::flame::{self, Click, Content, Graph, Sight};
 use crate::pointed::Thing;
+use crate::texts;
 use crate::theme;
 use crate::work::by_ptr::ByPtr;
 use eframe::egui::{self, Color32, Mesh, Rect, Role, Sense, Shape, WidgetInfo, pos2, vec2};
@@ -12,6 +13,7 @@ use oomscope_draw::{FlameItem, FlameRect, Palette};
 use oomscope_model::{Bytes, Snapshot, StackId};
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// Size of the bar with the colours, in points.
 const BAR_PX: egui::Vec2 = vec2(84.0, 10.0);
@@ -42,7 +44,7 @@ impl State {
 pub(super) fn ui(ui: &mut egui::Ui, state: &mut State, changes: &Arc<StackChanges>, ctx: &mut PaneCtx<'_>) {
     let palette = theme::palette(ui);
     let [a, b] = changes.bytes_of(NodeIx::ROOT).map(|bytes| units::bytes(Bytes::clamped(bytes)));
-    let root_label = format!("All stacks: {a} in A, {b} in B");
+    let root_label = tr!("All stacks: {a} in A, {b} in B", a, b);
     let graph = Graph {
         tree: &changes.tree,
         names: &changes.names,
@@ -68,10 +70,11 @@ pub(super) fn legend_ui(ui: &mut egui::Ui) {
     let palette = theme::palette(ui);
     let muted = theme::color(palette.muted);
     let galley = |text: &str| ui.painter().layout_no_wrap(text.to_owned(), theme::axis_font(), muted);
-    let ends = [galley("only in A"), galley("only in B")];
+    let ends = [galley(&tr!("only in A")), galley(&tr!("only in B"))];
     let width = BAR_PX.x + ends.iter().map(|end| end.size().x + GAP_PX).sum::<f32>();
     let (rect, response) = ui.allocate_exact_size(vec2(width, ui.spacing().interact_size.y), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, "Colours from only in A to only in B"));
+    response
+        .widget_info(|| WidgetInfo::labeled(Role::Label, true, tr!("Colours from only in A to only in B")));
     let [a, b] = ends;
     let y = |end: &egui::Galley| rect.center().y - end.size().y / 2.0;
     let mark = Rect::from_min_size(
@@ -84,7 +87,7 @@ pub(super) fn legend_ui(ui: &mut egui::Ui) {
         ui.painter().galley(place, end, muted);
     }
     response.on_hover_text(
-        "The change as a part of the width, which is that of the side that has more of each stack. Grey is as before",
+        tr!("The change as a part of the width, which is that of the side that has more of each stack. Grey is as before"),
     );
 }
 
@@ -138,10 +141,9 @@ impl Content for Changes<'_> {
     fn explain(&self, ui: &mut egui::Ui, under: &FlameRect) {
         match under.item {
             FlameItem::Merged { count, .. } => {
-                let frames = units::counted(count as usize, "frame");
-                ui.label(theme::strong(format!("{frames} thinner than a pixel"), 13.0));
+                ui.label(theme::strong(texts::thin_frames(count as usize), 13.0));
                 let larger = units::bytes(Bytes::clamped(under.weight));
-                ui.label(format!("{larger} on the larger side of each stack"));
+                ui.label(tr!("{larger} on the larger side of each stack", larger));
             }
             FlameItem::Single(node) => self.explain_node(ui, node),
         }
@@ -150,8 +152,8 @@ impl Content for Changes<'_> {
     fn empty(&self, ui: &mut egui::Ui) {
         let bytes = self.of.bytes_of(NodeIx::ROOT);
         let text = match bytes.map(|bytes| units::bytes(Bytes::clamped(bytes))) {
-            _ if bytes == [0; 2] => "Nothing is live on either side.".to_owned(),
-            [a, b] => format!("{a} in A and {b} in B, but no stacks were recorded."),
+            _ if bytes == [0; 2] => tr!("Nothing is live on either side."),
+            [a, b] => tr!("{a} in A and {b} in B, but no stacks were recorded.", a, b),
         };
         ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
     }
@@ -166,6 +168,6 @@ impl Changes<'_> {
         for (side, bytes) in ["A", "B"].into_iter().zip(bytes) {
             ui.label(format!("{side}: {}", units::bytes_exact(Bytes::clamped(bytes))));
         }
-        ui.label(format!("Change: {}", change_text(bytes)));
+        ui.label(tr!("Change: {}", change_text(bytes)));
     }
 }

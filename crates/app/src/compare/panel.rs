@@ -9,6 +9,7 @@ use super::{aligning, curves, flame};
 use crate::device::{Pane, PaneCtx};
 use crate::tables::scroll::Reveal;
 use crate::tables::virtual_list::{ListState, VirtualList};
+use crate::texts::{self, marked};
 use crate::theme;
 use crate::work::background::Background;
 use crate::work::memo::Memo;
@@ -20,6 +21,7 @@ use oomscope_model::{DeviceId, Moment, Recording};
 use oomscope_report::CompareBy;
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// Width of the choosers of files and moments, in points.
 const FILE_PX: f32 = 190.0;
@@ -137,11 +139,11 @@ impl Pane for State {
         let sides = sides_ui(ui, self, &other, &own);
         ui.add_space(2.0);
         let [Some(a), Some(b)] = sides else {
-            ui.label(theme::muted(ui, "One of these recordings has no request that failed."));
+            ui.label(theme::muted(ui, tr!("One of these recordings has no request that failed.")));
             return;
         };
         if a == b {
-            ui.label(theme::muted(ui, HINT));
+            ui.label(theme::muted(ui, texts::translated(HINT)));
             return;
         }
         let compared = Some([a.recording.clone(), b.recording.clone()]);
@@ -155,7 +157,7 @@ impl Pane for State {
         let mode = ctx.derived.work_mode;
         self.background.ask(&request, ui.ctx(), mode, "compare", || CompareTask);
         let Some(found) = self.background.latest().cloned() else {
-            ui.label(theme::muted(ui, "Comparing …"));
+            ui.label(theme::muted(ui, tr!("Comparing …")));
             return;
         };
         let sentence = ui.add(egui::Label::new(theme::strong(&found.sentence, 13.0)).wrap());
@@ -175,7 +177,9 @@ impl Pane for State {
     }
 }
 
-const HINT: &str = "Choose another moment, or open another snapshot: files in tabs and the devices of this one can be compared.";
+const HINT: &str = marked!(
+    "Choose another moment, or open another snapshot: files in tabs and the devices of this one can be compared."
+);
 
 /// The choosers of both sides. Returns what is compared.
 fn sides_ui(ui: &mut egui::Ui, state: &mut State, other: &Other, own: &Other) -> [Option<ComparedSide>; 2] {
@@ -202,18 +206,18 @@ fn sides_ui(ui: &mut egui::Ui, state: &mut State, other: &Other, own: &Other) ->
         moment_ui(ui, &mut state.moments[0], "A");
         ui.add_space(8.0);
         letter(ui, 1, "B");
-        ui.label("this device");
+        ui.label(tr!("this device"));
         moment_ui(ui, &mut state.moments[1], "B");
     });
     [ComparedSide::new(other, state.moments[0]), ComparedSide::new(own, state.moments[1])]
 }
 
 fn name(other: &Other, own: &Other) -> String {
-    if other.recording == own.recording { "this device".to_owned() } else { units::printable(&other.title) }
+    if other.recording == own.recording { tr!("this device") } else { units::printable(&other.title) }
 }
 
 fn moment_ui(ui: &mut egui::Ui, moment: &mut SideMoment, side: &str) {
-    ui.label(theme::muted(ui, "at"));
+    ui.label(theme::muted(ui, tr!("a moment of a recording" => "at")));
     let chooser = ComboBox::from_id_salt(("moment", side)).selected_text(theme::small(moment.name()));
     chooser.width(MOMENT_PX).show_ui(ui, |ui| {
         for each in SideMoment::ALL {
@@ -238,11 +242,11 @@ fn body_chooser(
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(6.0, 2.0);
         for (by, name, hint) in [
-            (CompareBy::Category, "By category", "What memory is for"),
-            (CompareBy::Line, "By line", "The line of your own code that led to it"),
-            (CompareBy::Operator, "By operator", &found.operators),
-            (CompareBy::Module, "By module", "Each without the modules below it"),
-            (CompareBy::Pool, "By pool", "Where a block may be reused"),
+            (CompareBy::Category, tr!("By category"), tr!("What memory is for")),
+            (CompareBy::Line, tr!("By line"), tr!("The line of your own code that led to it")),
+            (CompareBy::Operator, tr!("By operator"), found.operators.clone()),
+            (CompareBy::Module, tr!("By module"), tr!("Each without the modules below it")),
+            (CompareBy::Pool, tr!("By pool"), tr!("Where a block may be reused")),
         ] {
             let response = ui.selectable_label(state.body == Body::Table(by), theme::small(name));
             if response.on_hover_text(hint).clicked() {
@@ -253,10 +257,10 @@ fn body_chooser(
         for (body, name, hint) in [
             (
                 Body::Flame,
-                "By stack",
-                "A flame graph of both: as wide as the larger side, coloured by the change",
+                tr!("By stack"),
+                tr!("A flame graph of both: as wide as the larger side, coloured by the change"),
             ),
-            (Body::Curves, "Curves", "Active memory of both on one axis"),
+            (Body::Curves, tr!("Curves"), tr!("Active memory of both on one axis")),
         ] {
             if ui.selectable_label(state.body == body, theme::small(name)).on_hover_text(hint).clicked() {
                 state.body = body;
@@ -279,7 +283,7 @@ fn body_chooser(
 fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, found: &Compared, by: CompareBy) {
     let all = found.rows.iter().find(|(known, _)| *known == by).map_or(&[][..], |(_, rows)| rows);
     let rows = Rows { all, query: &ctx.at.query };
-    let list = VirtualList { name: "compare", columns: &table::COLUMNS, sorted: None };
+    let list = VirtualList { name: marked!("compare"), columns: &table::COLUMNS, sorted: None };
     let answer = list.show(ui, &mut state.list, &rows);
     let clicked = answer.clicked.and_then(|row| all.get(row)).and_then(|row| row.query.clone());
     if let Some(query) = clicked {
@@ -292,7 +296,7 @@ fn flame_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, request
     state.stacks.ask(request, ui.ctx(), mode, "compare stacks", || StacksTask);
     match state.stacks.latest() {
         Some(changes) => flame::ui(ui, &mut state.flame, changes, ctx),
-        None => _ = ui.label(theme::muted(ui, "The stacks are being compared…")),
+        None => _ = ui.label(theme::muted(ui, tr!("The stacks are being compared…"))),
     }
 }
 
@@ -308,7 +312,11 @@ fn curves_ui(
     let shown = match state.aligning.shown(ui.ctx(), mode, found, request, marked) {
         Some(Shown::Curves(curves)) => curves,
         other => {
-            let text = if let Some(Shown::Sentence(text)) = other { text } else { "Aligning …" };
+            let text = if let Some(Shown::Sentence(text)) = other {
+                texts::translated(text)
+            } else {
+                tr!("Aligning …")
+            };
             ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
             return;
         }

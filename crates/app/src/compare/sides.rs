@@ -5,6 +5,7 @@ use crate::device::attributing::AttributionCell;
 use oomscope_analysis::Attribution;
 use oomscope_analysis::comparison::Side;
 use oomscope_model::{Moment, Recording};
+use tr::tr;
 
 /// The moment of a side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,13 +26,13 @@ pub(super) enum SideMoment {
 impl SideMoment {
     pub(super) const ALL: [Self; 5] = [Self::Peak, Self::Oom, Self::Cursor, Self::Start, Self::End];
 
-    pub(super) fn name(self) -> &'static str {
+    pub(super) fn name(self) -> String {
         match self {
-            Self::Peak => "the peak",
-            Self::Oom => "the OOM",
-            Self::Cursor => "the cursor",
-            Self::Start => "the start",
-            Self::End => "the end",
+            Self::Peak => tr!("the peak"),
+            Self::Oom => tr!("the OOM"),
+            Self::Cursor => tr!("the cursor"),
+            Self::Start => tr!("the start"),
+            Self::End => tr!("the end"),
         }
     }
 

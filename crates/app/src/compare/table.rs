@@ -2,14 +2,20 @@
 
 use crate::tables::columns::Column;
 use crate::tables::virtual_list::{ListRows, RowLook, TableCell};
+use crate::texts::marked;
 use oomscope_report::NamedRow;
+use tr::tr;
 
 pub(super) const COLUMNS: [Column; 5] = [
-    Column::figure("A", "Live bytes of the first side", 78.0),
-    Column::figure("B", "Live bytes of the second side", 78.0),
-    Column::figure("Change", "B less A, without memory that another rule judges on the other side", 84.0),
-    Column::text("", "How it changed", 76.0),
-    Column::text("What", "The category, line of code, operator, module or pool", 120.0),
+    Column::figure("A", marked!("Live bytes of the first side"), 78.0),
+    Column::figure("B", marked!("Live bytes of the second side"), 78.0),
+    Column::figure(
+        marked!("Change"),
+        marked!("B less A, without memory that another rule judges on the other side"),
+        84.0,
+    ),
+    Column::text("", marked!("How it changed"), 76.0),
+    Column::text(marked!("What"), marked!("The category, line of code, operator, module or pool"), 120.0),
 ];
 
 /// The rows, with the filter that the user has set.
@@ -42,8 +48,10 @@ impl ListRows for Rows<'_> {
 
     fn hint(&self, row: usize, _: usize) -> Option<String> {
         let row = self.all.get(row)?;
-        let click =
-            row.query.as_ref().map_or_else(String::new, |query| format!("\nClick to filter B: {query}"));
-        Some(format!("{}\n{} → {}, {}{click}", row.name, row.sides[0], row.sides[1], row.word))
+        let mut lines = format!("{}\n{} → {}, {}", row.name, row.sides[0], row.sides[1], row.word);
+        if let Some(query) = &row.query {
+            lines = format!("{lines}\n{}", tr!("Click to filter B: {query}", query));
+        }
+        Some(lines)
     }
 }

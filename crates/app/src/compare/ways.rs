@@ -5,6 +5,7 @@ use oomscope_analysis::MomentRange;
 use oomscope_analysis::comparison::{AlignBy, CommonRange};
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// What lies at the same place of the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,12 +17,12 @@ pub(super) enum Way {
 }
 
 impl Way {
-    pub(super) fn name(self) -> &'static str {
+    pub(super) fn name(self) -> String {
         match self {
-            Self::Iterations => "Iterations",
-            Self::Events => "Events",
-            Self::Time => "Time",
-            Self::Range => "Ranges",
+            Self::Iterations => tr!("Iterations"),
+            Self::Events => tr!("Events"),
+            Self::Time => tr!("Time"),
+            Self::Range => tr!("Ranges"),
         }
     }
 }
@@ -38,7 +39,7 @@ pub(super) enum Ranges {
 impl Ranges {
     pub(super) fn name(&self) -> String {
         match self {
-            Self::Marked(_) => "the marked ranges".to_owned(),
+            Self::Marked(_) => tr!("the marked ranges"),
             Self::Named(common) => units::printable(&common.name),
         }
     }

@@ -7,6 +7,7 @@ use crate::rules::Scope;
 use oomscope_analysis::{Category, SiteFrame, frame_line, site_frame, site_label, site_place};
 use oomscope_model::{AllocId, Recording, ReservedRange, StackId};
 use oomscope_units as units;
+use tr::tr;
 
 /// A thing with everything that actions need to know of it.
 pub(super) struct About {
@@ -51,8 +52,8 @@ impl About {
         let of_line = of_line.unwrap_or_default();
         match &self.thing {
             Thing::Allocation(id) => format!("{}{of_line}", units::bytes(timeline.size(*id))),
-            Thing::Event { event, .. } => format!("Event {}{of_line}", units::count(event.0)),
-            Thing::Segment { addr } => format!("Segment {}", units::address(*addr)),
+            Thing::Event { event, .. } => format!("{}{of_line}", tr!("Event {}", units::count(event.0))),
+            Thing::Segment { addr } => tr!("Segment {}", units::address(*addr)),
             Thing::Meaning { label, .. } => label.clone(),
             Thing::Range { name, .. } => name.clone(),
             Thing::Stack(_) | Thing::Line { .. } | Thing::Frame { .. } => match &self.line {

@@ -7,10 +7,12 @@ use crate::device::{PaneId, Selection};
 use crate::panes::OpenDevice;
 use crate::pointed::Thing;
 use crate::rules::RuleChange;
+use crate::texts::marked;
 use eframe::egui::Context;
 use oomscope_analysis::{Category, stack_lines};
 use oomscope_model::Moment;
 use oomscope_units as units;
+use tr::tr;
 
 /// The part of a menu that an action stands in. Parts are in this order, with lines between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,42 +55,56 @@ const fn action(
 
 /// Every action but the filters and categories, which depend on the thing.
 pub(super) const ACTIONS: &[Action] = &[
-    action(MenuPart::Go, "Select", is_selectable, |about, reach| reach.device.at.select(about.selection())),
-    action(MenuPart::Go, "Zoom in on this frame", is_frame, zoom_to_frame),
-    action(MenuPart::Go, "Zoom to lifetime", is_allocation, zoom_to_lifetime),
-    action(MenuPart::Go, "Zoom to it", is_range, zoom_to_range),
-    action(MenuPart::Go, "Go to this event", is_event, go_to_event),
-    action(MenuPart::Show, "Details", has_details, |about, reach| show(about, reach, PaneId::Details)),
-    action(MenuPart::Show, "Map", is_memory, |about, reach| show(about, reach, PaneId::Segments)),
-    action(MenuPart::Show, "Segment timeline", is_memory, |about, reach| {
+    action(MenuPart::Go, marked!("Select"), is_selectable, |about, reach| {
+        reach.device.at.select(about.selection());
+    }),
+    action(MenuPart::Go, marked!("Zoom in on this frame"), is_frame, zoom_to_frame),
+    action(MenuPart::Go, marked!("Zoom to lifetime"), is_allocation, zoom_to_lifetime),
+    action(MenuPart::Go, marked!("Zoom to it"), is_range, zoom_to_range),
+    action(MenuPart::Go, marked!("Go to this event"), is_event, go_to_event),
+    action(MenuPart::Show, marked!("Details"), has_details, |about, reach| {
+        show(about, reach, PaneId::Details);
+    }),
+    action(MenuPart::Show, marked!("Map"), is_memory, |about, reach| show(about, reach, PaneId::Segments)),
+    action(MenuPart::Show, marked!("Segment timeline"), is_memory, |about, reach| {
         show(about, reach, PaneId::SegmentTimeline);
     }),
     action(
         MenuPart::Show,
-        "Stacks",
+        marked!("Stacks"),
         |about| about.stack.is_some(),
         |about, reach| show(about, reach, PaneId::Stacks),
     ),
-    action(MenuPart::Show, "Allocations", is_in_lists, |about, reach| {
+    action(MenuPart::Show, marked!("Allocations"), is_in_lists, |about, reach| {
         show(about, reach, PaneId::Allocations);
     }),
-    action(MenuPart::Show, "Events", has_event, show_events),
-    action(MenuPart::Take, "Open in editor", |about| about.line.is_some(), open_in_editor),
-    action(MenuPart::Copy, "Line", |about| about.line.is_some(), |about, reach| copy(reach, line(about))),
-    action(MenuPart::Copy, "Stack", |about| about.stack.is_some(), |about, reach| copy(reach, stack(about))),
+    action(MenuPart::Show, marked!("Events"), has_event, show_events),
+    action(MenuPart::Take, marked!("Open in editor"), |about| about.line.is_some(), open_in_editor),
     action(
         MenuPart::Copy,
-        "Address",
+        marked!("Line"),
+        |about| about.line.is_some(),
+        |about, reach| copy(reach, line(about)),
+    ),
+    action(
+        MenuPart::Copy,
+        marked!("Stack"),
+        |about| about.stack.is_some(),
+        |about, reach| copy(reach, stack(about)),
+    ),
+    action(
+        MenuPart::Copy,
+        marked!("Address"),
         |about| address(about).is_some(),
         |about, reach| copy(reach, address(about)),
     ),
     action(
         MenuPart::Copy,
-        "Size in bytes",
+        marked!("Size in bytes"),
         |about| size(about).is_some(),
         |about, reach| copy(reach, size(about)),
     ),
-    action(MenuPart::Meaning, "Explain the category", has_category, explain),
+    action(MenuPart::Meaning, marked!("Explain the category"), has_category, explain),
 ];
 
 fn is_selectable(about: &About) -> bool {
@@ -213,7 +229,7 @@ fn open_in_editor(about: &About, reach: &mut Reach<'_>) {
 
 fn copy(reach: &mut Reach<'_>, text: Option<String>) {
     if let Some(text) = text {
-        reach.device.notice = Some(format!("Copied {}", text.lines().next().unwrap_or_default()));
+        reach.device.notice = Some(tr!("Copied {}", text.lines().next().unwrap_or_default()));
         reach.ctx.copy_text(text);
     }
 }
@@ -259,7 +275,7 @@ fn explain(about: &About, reach: &mut Reach<'_>) {
         if about.own_allocation().is_none() {
             let name = about.category.map_or("", |(category, _)| category.label());
             reach.device.notice =
-                Some(format!("The largest of the {name} here, with the evidence for its category"));
+                Some(tr!("The largest of the {name} here, with the evidence for its category", name));
         }
     }
 }

@@ -6,10 +6,12 @@ use super::terms::{Term, terms, with, without};
 use crate::command::Command;
 use crate::panes::OpenDevice;
 use crate::pointed::{self, OpenMenu, Pointed, Thing};
+use crate::texts;
 use crate::theme;
 use eframe::egui::containers::menu::menu_style;
 use eframe::egui::{self, Align, Context, Id, Layout, Popup, PopupAnchor, PopupKind, SetOpenCommand, Ui};
 use oomscope_analysis::Category;
+use tr::tr;
 
 /// Largest width of a menu, in points: a line of code with its file fits.
 const MAX_WIDTH_PX: f32 = 280.0;
@@ -67,7 +69,7 @@ fn popup(ui: &Ui, menu: &OpenMenu, now: u64) -> Popup<'static> {
         .layout(Layout::top_down_justified(Align::Min))
         .style(menu_style)
         .gap(0.0)
-        .accessible_name("Context menu")
+        .accessible_name(tr!("Context menu"))
         .open_memory((menu.since == now).then_some(SetOpenCommand::Bool(true)))
 }
 
@@ -84,9 +86,9 @@ fn menu_ui(ui: &mut Ui, about: &About, reach: &mut Reach<'_>, takes_focus: bool)
     if has_any(&[MenuPart::Show, MenuPart::Take, MenuPart::Copy], about) {
         ui.separator();
     }
-    sub_menu_ui(ui, "Show in", MenuPart::Show, about, reach);
+    sub_menu_ui(ui, &tr!("Show in"), MenuPart::Show, about, reach);
     part_ui(ui, MenuPart::Take, about, reach);
-    sub_menu_ui(ui, "Copy", MenuPart::Copy, about, reach);
+    sub_menu_ui(ui, &tr!("Copy"), MenuPart::Copy, about, reach);
     if has_any(&[MenuPart::Meaning], about) || rule_change(about, None).is_some() {
         ui.separator();
     }
@@ -98,23 +100,23 @@ fn menu_ui(ui: &mut Ui, about: &About, reach: &mut Reach<'_>, takes_focus: bool)
 fn filters_ui(ui: &mut Ui, about: &About, reach: &mut Reach<'_>) -> Option<egui::Response> {
     let terms = terms(about);
     let (first, rest) = terms.split_first()?;
-    let filter = entry(ui, &format!("Filter to {}", first.name)).on_hover_text(&first.query);
+    let filter = entry(ui, &tr!("Filter to {}", first.name)).on_hover_text(&first.query);
     if filter.clicked() {
         reach.device.at.filter(first.query.clone());
     }
-    if first.has_opposite && entry(ui, &format!("Exclude {}", first.name)).clicked() {
+    if first.has_opposite && entry(ui, &tr!("Exclude {}", first.name)).clicked() {
         let query = without(&reach.device.at.query, &first.query);
         reach.device.at.filter(query);
     }
     let set = |_: &str, term: &Term| term.query.clone();
-    terms_ui(ui, "Filter to", rest, reach, set);
+    terms_ui(ui, &tr!("Filter to"), rest, reach, set);
     if !reach.device.at.query.trim().is_empty() {
         let all: Vec<&Term> =
             terms.iter().filter(|term| !reach.device.at.query.contains(&term.query)).collect();
-        chosen_ui(ui, "Filter further to", &all, reach, |query, term| with(query, &term.query));
+        chosen_ui(ui, &tr!("Filter further to"), &all, reach, |query, term| with(query, &term.query));
     }
     let rest: Vec<&Term> = rest.iter().filter(|term| term.has_opposite).collect();
-    chosen_ui(ui, "Exclude", &rest, reach, |query, term| without(query, &term.query));
+    chosen_ui(ui, &tr!("Exclude"), &rest, reach, |query, term| without(query, &term.query));
     Some(filter)
 }
 
@@ -155,7 +157,7 @@ fn has_any(parts: &[MenuPart], about: &About) -> bool {
 
 fn part_ui(ui: &mut Ui, part: MenuPart, about: &About, reach: &mut Reach<'_>) {
     for action in ACTIONS.iter().filter(|action| action.part == part && (action.applies)(about)) {
-        if entry(ui, action.name).clicked() {
+        if entry(ui, &texts::translated(action.name)).clicked() {
             (action.run)(about, reach);
         }
     }
@@ -173,7 +175,7 @@ fn categories_ui(ui: &mut Ui, about: &About, reach: &mut Reach<'_>) {
         return;
     }
     let mut chosen = None;
-    ui.menu_button("This line is", |ui| {
+    ui.menu_button(tr!("This line is"), |ui| {
         for category in Category::ALL.into_iter().filter(|category| *category != Category::Unknown) {
             let is_now = about.category.is_some_and(|(known, _)| known == category);
             if ui.selectable_label(is_now, category.label()).clicked() {
@@ -182,8 +184,8 @@ fn categories_ui(ui: &mut Ui, about: &About, reach: &mut Reach<'_>) {
         }
         if about.category.is_some_and(|(_, by_rule)| by_rule) {
             ui.separator();
-            let hint = "Take the rule for this line back";
-            if entry(ui, "as found without a rule").on_hover_text(hint).clicked() {
+            let hint = tr!("Take the rule for this line back");
+            if entry(ui, &tr!("as found without a rule")).on_hover_text(hint).clicked() {
                 chosen = Some(None);
             }
         }

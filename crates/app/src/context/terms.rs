@@ -6,6 +6,7 @@ use crate::rules::Scope;
 use oomscope_analysis::filter::quoted;
 use oomscope_analysis::{frame_line, is_internal, site_frame};
 use oomscope_units as units;
+use tr::tr;
 
 /// Lines of a stack that are asked for: together they are hardly ever those of another.
 const MAX_STACK_TERMS: usize = 6;
@@ -38,7 +39,7 @@ fn line(about: &About) -> Option<Term> {
         Scope::Site => "site",
         Scope::AnyFrame => "stack",
     };
-    Some(term("this line", format!("{key}:{}", quoted(&frame_line(frame)))))
+    Some(term(tr!("this line"), format!("{key}:{}", quoted(&frame_line(frame)))))
 }
 
 fn range(about: &About) -> Option<Term> {
@@ -50,7 +51,7 @@ fn range(about: &About) -> Option<Term> {
 fn segment(about: &About) -> Option<Term> {
     let segment = about.segment.as_ref()?;
     let last = segment.past_end().saturating_sub(1);
-    Some(term("this segment", format!("addr:{:#x}..{last:#x}", segment.addr)))
+    Some(term(tr!("this segment"), format!("addr:{:#x}..{last:#x}", segment.addr)))
 }
 
 /// The user's own lines of the stack, each of which must be in it.
@@ -65,7 +66,7 @@ fn stack(about: &About) -> Option<Term> {
     }
     let terms: Vec<String> =
         lines.iter().take(MAX_STACK_TERMS).map(|line| format!("stack:{}", quoted(line))).collect();
-    Some(Term { name: "this stack".to_owned(), query: terms.join(" "), has_opposite: false })
+    Some(Term { name: tr!("this stack"), query: terms.join(" "), has_opposite: false })
 }
 
 fn category(about: &About) -> Option<Term> {
@@ -81,12 +82,12 @@ fn stream(about: &About) -> Option<Term> {
         _ => None,
     };
     let stream = of_segment.or_else(of_allocation).or_else(of_event)?;
-    Some(term(format!("stream {stream}"), format!("stream:{stream}")))
+    Some(term(tr!("stream {stream}", stream), format!("stream:{stream}")))
 }
 
 fn size(about: &About) -> Option<Term> {
     let bytes = about.recording.size(about.own_allocation()?);
-    Some(term(format!("{} each", units::bytes(bytes)), format!("size={}B", bytes.0)))
+    Some(term(tr!("{} each", units::bytes(bytes)), format!("size={}B", bytes.0)))
 }
 
 /// A query that leaves out what a term finds, besides what the query leaves out already.

@@ -3,6 +3,7 @@
 use super::facts::{FrameText, frames};
 use crate::device::Derived;
 use crate::device::figures::Figures;
+use crate::texts::{self, marked};
 use oomscope_analysis::printable;
 use oomscope_analysis::{
     Attribution, Basis, Lanes, RangeName, RuleId, fitting_tensors, site_label, stack_lines, tensors_text,
@@ -13,6 +14,7 @@ use oomscope_model::{
 };
 use oomscope_report as report;
 use oomscope_units as units;
+use tr::tr;
 
 /// What blocks are rounded to.
 const BLOCK_BYTES: Bytes = Bytes(512);
@@ -47,18 +49,19 @@ impl AllocationFacts {
         let found = derived.attribution();
         let mut purpose = found.map_or_else(Vec::new, |found| purpose(found, &allocation));
         let named = found.and_then(|found| report::named_text(recording, &found.categories, id));
-        purpose.extend(named.map(|text| ("Tensor", text)));
+        purpose.extend(named.map(|text| (marked!("Tensor"), text)));
         let mut rows = life(recording, &derived.figures, &allocation);
         rows.extend(found.into_iter().flat_map(|found| evidence(recording, found, &allocation)));
-        rows.push(("Memory then", memory_then(recording, allocation.start)));
+        rows.push((marked!("Memory then"), memory_then(recording, allocation.start)));
         rows.extend(event.iter().flat_map(|event| recorded(snapshot, event)));
         let tensors = tensors_text(&fitting_tensors(snapshot, recording.device, &allocation));
-        rows.extend(tensors.map(|text| ("Tensor", units::printable(&text))));
+        rows.extend(tensors.map(|text| (marked!("Tensor"), units::printable(&text))));
         let annotations = annotations(snapshot, &derived.lanes, allocation.start);
-        rows.extend(annotations.map(|names| ("Annotations", names)));
+        rows.extend(annotations.map(|names| (marked!("Annotations"), names)));
         let placement = placement(recording, &derived.figures, &allocation);
         let all = purpose.iter().chain(&rows).chain(&placement);
-        let mut lines: Vec<String> = all.map(|(name, value)| format!("{name}: {value}")).collect();
+        let mut lines: Vec<String> =
+            all.map(|(name, value)| format!("{}: {value}", texts::translated(name))).collect();
         lines.extend(stack_lines(snapshot, allocation.stack).map(|line| format!("  {line}")));
         Self {
             site: site_label(snapshot, allocation.stack),
@@ -77,12 +80,12 @@ impl AllocationFacts {
 /// The size and the life of an allocation.
 fn life(timeline: &Timeline, figures: &Figures, allocation: &Allocation) -> Vec<(&'static str, String)> {
     let at = |moment| event_at(timeline, figures, moment);
-    let before = || "before the recording".to_owned();
+    let before = || tr!("before the recording");
     vec![
-        ("Requested", units::bytes_exact(allocation.size)),
-        ("Allocated", at(Some(allocation.start)).unwrap_or_else(before)),
-        ("Freed", at(allocation.requested.or(allocation.end)).unwrap_or_else(never)),
-        ("Lifetime", figures.lifetime(timeline, allocation)),
+        (marked!("Requested"), units::bytes_exact(allocation.size)),
+        (marked!("Allocated"), at(Some(allocation.start)).unwrap_or_else(before)),
+        (marked!("Freed"), at(allocation.requested.or(allocation.end)).unwrap_or_else(never)),
+        (marked!("Lifetime"), figures.lifetime(timeline, allocation)),
     ]
 }
 
@@ -91,21 +94,21 @@ fn event_at(timeline: &Timeline, figures: &Figures, moment: Option<Moment>) -> O
 }
 
 fn never() -> String {
-    "not in the recording".to_owned()
+    tr!("not in the recording")
 }
 
 /// Where an allocation lies.
 fn placement(timeline: &Timeline, figures: &Figures, allocation: &Allocation) -> Vec<(&'static str, String)> {
-    let unknown = || "not recorded".to_owned();
+    let unknown = || tr!("not recorded");
     let segment = segment(timeline, allocation);
     let pool = allocation.pool.or(segment.and_then(|segment| segment.pool));
     vec![
-        ("Address", units::address(allocation.addr)),
-        ("Block", block(timeline, allocation)),
-        ("Segment", segment.map_or_else(unknown, |segment| segment_text(segment, allocation))),
-        ("Stream", allocation.stream.map_or_else(unknown, |stream| stream.to_string())),
-        ("Pool", pool.map_or_else(unknown, pool_text)),
-        ("Free completed", event_at(timeline, figures, allocation.end).unwrap_or_else(never)),
+        (marked!("Address"), units::address(allocation.addr)),
+        (marked!("Block"), block(timeline, allocation)),
+        (marked!("Segment"), segment.map_or_else(unknown, |segment| segment_text(segment, allocation))),
+        (marked!("Stream"), allocation.stream.map_or_else(unknown, |stream| stream.to_string())),
+        (marked!("Pool"), pool.map_or_else(unknown, pool_text)),
+        (marked!("Free completed"), event_at(timeline, figures, allocation.end).unwrap_or_else(never)),
     ]
 }
 
@@ -117,12 +120,12 @@ fn block(timeline: &Timeline, allocation: &Allocation) -> String {
     {
         let waste = block.size - allocation.size;
         if timeline.device == DeviceId::HOST && waste == 0 {
-            return format!("{}, rounded up to a power of two", units::bytes_exact(block.size));
+            return tr!("{}, rounded up to a power of two", units::bytes_exact(block.size));
         }
-        return format!("{}, of which {} rounding", units::bytes_exact(block.size), units::bytes(waste));
+        return tr!("{}, of which {} rounding", units::bytes_exact(block.size), units::bytes(waste));
     }
     let least = (allocation.size + (BLOCK_BYTES - Bytes(1))) / BLOCK_BYTES * BLOCK_BYTES;
-    format!("at least {}", units::bytes_exact(least.max(BLOCK_BYTES)))
+    tr!("at least {}", units::bytes_exact(least.max(BLOCK_BYTES)))
 }
 
 /// The reserved memory that the allocation lies in.
@@ -136,23 +139,28 @@ fn segment<'a>(timeline: &'a Timeline, allocation: &Allocation) -> Option<&'a Re
 
 fn segment_text(segment: &ReservedRange, allocation: &Allocation) -> String {
     let offset = (allocation.addr - segment.addr) as i64;
-    let kind = if segment.is_expandable { "mapped pages of an expandable segment" } else { "segment" };
-    format!(
-        "{} {kind} of {}, offset {}",
-        units::address(segment.addr),
-        units::bytes(segment.size),
-        units::bytes(offset)
-    )
+    let (address, size) = (units::address(segment.addr), units::bytes(segment.size));
+    let offset = units::bytes(offset);
+    if segment.is_expandable {
+        tr!(
+            "{address} mapped pages of an expandable segment of {size}, offset {offset}",
+            address,
+            size,
+            offset
+        )
+    } else {
+        tr!("{address} segment of {size}, offset {offset}", address, size, offset)
+    }
 }
 
 pub(super) fn pool_text(PoolKey(a, b): PoolKey) -> String {
-    if PoolKey(a, b).is_private() { format!("private {a}.{b}") } else { "default".to_owned() }
+    if PoolKey(a, b).is_private() { tr!("private {a}.{b}", a, b) } else { tr!("default") }
 }
 
 /// The totals at a moment.
 fn memory_then(timeline: &Timeline, at: Moment) -> String {
     let [active, reserved] = [timeline.active_at(at), timeline.reserved_at(at)];
-    format!("{} active, {} reserved", active.written(units::bytes), reserved.written(units::bytes))
+    tr!("{} active, {} reserved", active.written(units::bytes), reserved.written(units::bytes))
 }
 
 /// The category, and the phase in which the allocation was made.
@@ -160,14 +168,19 @@ fn purpose(found: &Attribution, allocation: &Allocation) -> Vec<(&'static str, S
     let verdict = found.categories.verdict(allocation.id);
     let basis = verdict.basis();
     let mark = if basis == Basis::Inferred { "≈ " } else { "" };
-    let mut rows =
-        vec![("Category", format!("{mark}{}: {}", verdict.category.label(), verdict.rule.rule().says))];
+    let mut rows = vec![(
+        marked!("Category"),
+        format!("{mark}{}: {}", verdict.category.label(), verdict.rule.rule().says),
+    )];
     let position = found.phases.position_at(allocation.start);
     if let (Some(_), Some(basis)) = (allocation.alloc_event(), position.basis) {
-        let number = position.iteration.map(|number| format!(" of iteration {}", units::count(number)));
-        let basis = basis.text().map(|text| format!(", {text}"));
         let phase = position.phase.key();
-        rows.push(("Phase", format!("{phase}{}{}", number.unwrap_or_default(), basis.unwrap_or_default())));
+        let phase = match position.iteration {
+            Some(number) => tr!("{phase} of iteration {number}", phase, number = units::count(number)),
+            None => phase.to_owned(),
+        };
+        let basis = basis.text().map(|text| format!(", {text}"));
+        rows.push((marked!("Phase"), format!("{phase}{}", basis.unwrap_or_default())));
     }
     rows
 }
@@ -180,10 +193,10 @@ fn evidence(
 ) -> Vec<(&'static str, String)> {
     let verdict = found.categories.verdict(allocation.id);
     let rule = verdict.rule.rule().id;
-    let mut rows = vec![("Known by", format!("{} · rule {rule}", verdict.basis().explains()))];
+    let mut rows = vec![(marked!("Known by"), tr!("{} · rule {rule}", verdict.basis().explains(), rule))];
     if verdict.rule != RuleId::Nothing {
         let because = found.categories.because(recording, allocation.id);
-        rows.push(("Because", report::because_text(recording, allocation, because)));
+        rows.push((marked!("Because"), report::because_text(recording, allocation, because)));
     }
     rows
 }
@@ -192,10 +205,10 @@ fn evidence(
 fn recorded(snapshot: &Snapshot, event: &Event) -> Vec<(&'static str, String)> {
     let text = |id: StrId| printable(snapshot, id);
     let fields = [
-        ("Recorded category", event.category),
-        ("User metadata", event.user_metadata),
-        ("Internal metadata", event.internal_metadata),
-        ("Compile context", event.compile_context),
+        (marked!("Recorded category"), event.category),
+        (marked!("User metadata"), event.user_metadata),
+        (marked!("Internal metadata"), event.internal_metadata),
+        (marked!("Compile context"), event.compile_context),
     ];
     // Torch writes "N/A" if nothing is being compiled.
     let says_something = |(_, text): &(_, String)| !text.is_empty() && text != "N/A";

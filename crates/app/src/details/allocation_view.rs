@@ -5,9 +5,11 @@ use super::state::State;
 use crate::device::{PaneCtx, Selection, Standpoint};
 use crate::report_view::fold_ui;
 use crate::right_side::RightSide;
+use crate::texts;
 use crate::theme;
 use eframe::egui;
 use oomscope_model::{AllocId, Moment, Timeline};
+use tr::tr;
 
 /// The action of a link or button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,12 +26,12 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, id
     let facts = state.allocation(ctx.recording, ctx.derived, id);
     let mut action = None;
     let right = RightSide::of(ui, "allocation", ui.spacing().interact_size.y);
-    right.left_ui(ui, |ui| ui.label(theme::strong(format!("{} allocation", facts.size), 14.0)));
+    right.left_ui(ui, |ui| ui.label(theme::strong(tr!("{size} allocation", size = facts.size), 14.0)));
     right.ui(ui, |ui| {
-        if ui.button("Copy").on_hover_text("Copy everything about this allocation").clicked() {
+        if ui.button(tr!("Copy")).on_hover_text(tr!("Copy everything about this allocation")).clicked() {
             ui.copy_text(facts.copy.clone());
         }
-        if ui.button("Close").on_hover_text("Unselect (Esc)").clicked() {
+        if ui.button(tr!("Close")).on_hover_text(tr!("Unselect (Esc)")).clicked() {
             action = Some(Action::Close);
         }
     });
@@ -40,15 +42,15 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, id
     action = links_ui(ui, facts.has_end).or(action);
     ui.add_space(6.0);
     let shows_internal = &mut state.shows_internal_frames;
-    stack_view::ui(ui, "Stack", &facts.frames, Some(ctx.recording.stack(id)), shows_internal);
+    stack_view::ui(ui, &tr!("Stack"), &facts.frames, Some(ctx.recording.stack(id)), shows_internal);
     if !facts.forward.is_empty() {
         ui.add_space(10.0);
-        stack_view::ui(ui, "Forward stack", &facts.forward, None, shows_internal);
+        stack_view::ui(ui, &tr!("Forward stack"), &facts.forward, None, shows_internal);
     }
     ui.add_space(8.0);
     rows_ui(ui, "life", &facts.rows);
     ui.add_space(6.0);
-    fold_ui(ui, theme::small("Address, block and segment"), |ui| {
+    fold_ui(ui, theme::small(tr!("Address, block and segment")), |ui| {
         rows_ui(ui, "placement", &facts.placement);
     });
     if let Some(action) = action {
@@ -60,7 +62,7 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, id
 pub(crate) fn rows_ui(ui: &mut egui::Ui, name: &str, rows: &[(&'static str, String)]) {
     egui::Grid::new(name).num_columns(2).spacing([12.0, 5.0]).show(ui, |ui| {
         for (name, value) in rows {
-            ui.label(theme::muted(ui, *name));
+            ui.label(theme::muted(ui, texts::translated(name)));
             let text = egui::RichText::new(value);
             let is_address = value.starts_with("0x");
             ui.add(egui::Label::new(if is_address { text.monospace() } else { text }).wrap());
@@ -72,11 +74,15 @@ pub(crate) fn rows_ui(ui: &mut egui::Ui, name: &str, rows: &[(&'static str, Stri
 /// Links to places that have to do with the allocation. Returns the one that was clicked.
 fn links_ui(ui: &mut egui::Ui, has_end: bool) -> Option<Action> {
     let links = [
-        (Action::Stack, "all with this stack", "Select everything that was allocated with this stack"),
-        (Action::Filter, "filter to this site", "Find what the same line allocates, at any time"),
-        (Action::Lifetime, "zoom to lifetime", "Show the time from its allocation to its free (Z)"),
-        (Action::Start, "go to allocation", "Put the cursor where it was allocated"),
-        (Action::End, "go to free", "Put the cursor where it was freed"),
+        (
+            Action::Stack,
+            tr!("all with this stack"),
+            tr!("Select everything that was allocated with this stack"),
+        ),
+        (Action::Filter, tr!("filter to this site"), tr!("Find what the same line allocates, at any time")),
+        (Action::Lifetime, tr!("zoom to lifetime"), tr!("Show the time from its allocation to its free (Z)")),
+        (Action::Start, tr!("go to allocation"), tr!("Put the cursor where it was allocated")),
+        (Action::End, tr!("go to free"), tr!("Put the cursor where it was freed")),
     ];
     let mut clicked = None;
     ui.horizontal_wrapped(|ui| {

@@ -5,11 +5,13 @@ use super::stack_view;
 use super::state::State;
 use crate::device::{PaneCtx, Selection};
 use crate::pointed::{self, Thing};
+use crate::texts;
 use crate::theme;
 use eframe::egui::{self, Align2, Rect, Sense, pos2, vec2};
 use oomscope_draw::{Coloring, Rgb};
 use oomscope_model::{Bytes, StackId, Timeline};
 use oomscope_units as units;
+use tr::tr;
 
 /// Height of a site, in points: a line of text, and a bar.
 const SITE_PX: f32 = 40.0;
@@ -38,19 +40,21 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let coloring = ctx.coloring(theme::palette(ui));
     let is_filtered = ctx.derived.matches().is_some();
     let contributors = state.contributors(ctx.recording, ctx.derived, ctx.at.cursor);
-    ui.label(theme::strong("By line of code, at the cursor", 14.0));
+    ui.label(theme::strong(tr!("By line of code, at the cursor"), 14.0));
     // Without a filter, the total is that of the curve, as in all other views.
     let total = if is_filtered { contributors.bytes } else { timeline.active.at(ctx.at.cursor) };
-    let (size, blocks) = (units::bytes(total), units::counted(contributors.blocks, "block"));
-    ui.label(theme::muted(ui, format!("{size} in {blocks}"))).on_hover_text(units::bytes_exact(total));
+    let text = texts::in_blocks(&units::bytes(total), contributors.blocks);
+    ui.label(theme::muted(ui, text)).on_hover_text(units::bytes_exact(total));
     ui.add_space(4.0);
     let site = sites_ui(ui, timeline, &coloring, &contributors, total);
     if contributors.rows.is_empty() {
-        let text = if is_filtered { "Nothing matches here." } else { "Nothing is allocated here." };
+        let text = if is_filtered { tr!("Nothing matches here.") } else { tr!("Nothing is allocated here.") };
         ui.label(theme::muted(ui, text));
     } else if contributors.rows.iter().all(|row| row.stack == StackId::EMPTY) {
         ui.add_space(6.0);
-        let hint = "No stacks were recorded. torch.cuda.memory._record_memory_history(context=\"all\") records them.";
+        let hint = tr!(
+            "No stacks were recorded. torch.cuda.memory._record_memory_history(context=\"all\") records them."
+        );
         ui.add(egui::Label::new(theme::muted(ui, hint)).wrap());
     }
     if let Some(stack) = site {
@@ -62,11 +66,11 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
 fn oom_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     let Some(oom) = state.oom(ctx.recording, ctx.at.cursor) else { return };
     let red = theme::color(theme::palette(ui).oom);
-    ui.label(theme::strong(format!("{} could not be allocated", oom.size), 14.0).color(red));
+    ui.label(theme::strong(tr!("{} could not be allocated", oom.size), 14.0).color(red));
     if oom.frames.is_empty() {
         ui.label(theme::muted(ui, oom.site.as_str()));
     } else {
-        stack_view::ui(ui, "Stack", &oom.frames, None, &mut state.shows_internal_frames);
+        stack_view::ui(ui, &tr!("Stack"), &oom.frames, None, &mut state.shows_internal_frames);
     }
     ui.add_space(14.0);
 }
@@ -87,7 +91,10 @@ fn sites_ui(
         }
     }
     if contributors.more != 0 {
-        let text = format!("and {} more sites", units::count(contributors.more as u64));
+        let text = tr!(
+            "and {} more site" | "and {} more sites" % contributors.more,
+            units::count(contributors.more as u64)
+        );
         ui.label(theme::muted(ui, text));
     }
     clicked
@@ -103,12 +110,12 @@ fn site_ui(ui: &mut egui::Ui, row: &SiteRow, most: Bytes, total: Bytes, color: R
         ui.painter().rect_filled(rect.expand2(vec2(4.0, 0.0)), 4.0, ui.visuals().faint_bg_color);
     }
     name_ui(ui, rect, &row.label, &size);
-    let note = format!("{} · {}", units::percent(row.bytes, total), units::counted(row.blocks, "block"));
+    let note = format!("{} · {}", units::percent(row.bytes, total), texts::blocks(row.blocks));
     let share = (row.bytes.as_f64() / most.as_f64()).clamp(0.0, 1.0) as f32;
     share_ui(ui, rect, note, share, color);
     pointed::on(&response, || Some(Thing::Stack(row.stack)));
     let exact = units::bytes_exact(row.bytes);
-    let hint = format!("{}\n{exact}\nClick to select everything with its stack", row.label);
+    let hint = format!("{}\n{exact}\n{}", row.label, tr!("Click to select everything with its stack"));
     response.on_hover_text(hint).on_hover_cursor(egui::CursorIcon::PointingHand).clicked()
 }
 

@@ -1,26 +1,25 @@
 //! Opening a source line in the user's editor: a program of their choice, started without a shell, and
 //! only when they ask for it.
 
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
-use thiserror::Error;
+use tr::tr;
 
 /// The command unless the user sets another one. On Windows, VS Code is started by a script, which has to be named whole.
 pub(crate) const DEFAULT_COMMAND: &str =
     if cfg!(windows) { "code.cmd --goto {file}:{line}" } else { "code --goto {file}:{line}" };
 
 /// The reason why the editor was not started.
-#[derive(Debug, Error, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum EditorError {
     /// The path comes from the recording; it may be of another machine.
-    #[error("there is no file {0} on this machine")]
     NoFile(String),
     /// The command is empty.
-    #[error("no editor command is set")]
     NoCommand,
     /// The system refused.
-    #[error("{program} cannot be started: {reason}")]
     Refused {
         /// The program.
         program: String,
@@ -28,6 +27,20 @@ pub(crate) enum EditorError {
         reason: String,
     },
 }
+
+impl Display for EditorError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&match self {
+            Self::NoFile(file) => tr!("there is no file {} on this machine", file),
+            Self::NoCommand => tr!("no editor command is set"),
+            Self::Refused { program, reason } => {
+                tr!("{program} cannot be started: {reason}", program, reason)
+            }
+        })
+    }
+}
+
+impl Error for EditorError {}
 
 /// Start the editor at a line.
 ///
@@ -52,7 +65,7 @@ pub(crate) fn open(command: &str, file: &str, line: i64) -> Result<(), EditorErr
         thread::Builder::new().name("oomscope-editor".to_owned()).spawn(move || started.wait().ok());
     waiting
         .map(drop)
-        .map_err(|error| EditorError::Refused { program: "a thread".to_owned(), reason: error.to_string() })
+        .map_err(|error| EditorError::Refused { program: tr!("a thread"), reason: error.to_string() })
 }
 
 /// The command's words with their placeholders filled in. Double quotes keep spaces together; what is

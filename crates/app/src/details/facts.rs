@@ -5,6 +5,7 @@ use oomscope_analysis::{
 };
 use oomscope_model::{FrameId, FxInfo, OomEvent, Recording, Snapshot, StackId};
 use oomscope_units as units;
+use tr::tr;
 
 /// Characters of a line of code that are shown: hostile lines do not fill the pane.
 const MAX_CODE_CHARS: usize = 200;
@@ -59,7 +60,7 @@ fn fx_node(snapshot: &Snapshot, fx: FxInfo) -> Option<String> {
 fn compiled_line(snapshot: &Snapshot, recorded: FrameId) -> Vec<String> {
     let Some(fx) = snapshot.frames.fx(snapshot.frames.get(recorded)) else { return Vec::new() };
     let generated = frame_line(&site_frame(snapshot, recorded));
-    let ran = format!("original line of compiled code, which ran as {generated}");
+    let ran = tr!("original line of compiled code, which ran as {generated}", generated);
     [ran].into_iter().chain(fx_node(snapshot, fx)).collect()
 }
 

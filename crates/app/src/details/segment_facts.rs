@@ -3,9 +3,11 @@
 use super::allocation_facts::pool_text;
 use super::facts::{FrameText, frames};
 use crate::device::Derived;
+use crate::texts::{self, marked};
 use oomscope_model::{AllocId, Bytes, Moment, Recording, ReservedRange};
 use oomscope_units as units;
 use std::cmp::Reverse;
+use tr::tr;
 
 /// Blocks that are listed at most.
 const MAX_BLOCKS: usize = 12;
@@ -33,19 +35,24 @@ impl SegmentFacts {
         live.sort_by_key(|&id| (Reverse(recording.size(id)), id));
         let in_use = live.iter().map(|&id| recording.size(id)).sum::<Bytes>();
         let start = segment.start.event();
-        let kind = if segment.is_expandable { "expandable segment" } else { "segment" };
+        let size = units::bytes(segment.size);
+        let title = if segment.is_expandable {
+            tr!("{size} expandable segment", size)
+        } else {
+            tr!("{size} segment", size)
+        };
         Some(Self {
-            title: format!("{} {kind}", units::bytes(segment.size)),
+            title,
             rows: vec![
-                ("Address", units::address(segment.addr)),
-                ("Size", units::bytes_exact(segment.size)),
-                ("In use", format!("{} in {}", units::bytes(in_use), units::counted(live.len(), "block"))),
-                ("Pool", segment.pool.map_or_else(|| "not recorded".to_owned(), pool_text)),
-                ("Stream", segment.stream.map_or_else(|| "not recorded".to_owned(), |s| s.to_string())),
+                (marked!("Address"), units::address(segment.addr)),
+                (marked!("Size"), units::bytes_exact(segment.size)),
+                (marked!("In use"), texts::in_blocks(&units::bytes(in_use), live.len())),
+                (marked!("Pool"), segment.pool.map_or_else(|| tr!("not recorded"), pool_text)),
+                (marked!("Stream"), segment.stream.map_or_else(|| tr!("not recorded"), |s| s.to_string())),
                 (
-                    "Reserved",
+                    marked!("Reserved"),
                     start.map_or_else(
-                        || "before the recording".to_owned(),
+                        || tr!("before the recording"),
                         |event| derived.figures.event_text(recording, event),
                     ),
                 ),

@@ -1,6 +1,7 @@
 //! One stack as text, with the figures of everything that was allocated with it.
 
 use super::facts::{FrameText, frames};
+use crate::texts::{self, marked};
 use oomscope_analysis::{site_label, stack_lines};
 use oomscope_model::{AllocId, Bytes, Moment, Recording, StackId, Timeline};
 use oomscope_units as units;
@@ -41,15 +42,13 @@ impl SiteFacts {
 
     /// Names and values; `here` is bytes and blocks that are live at the cursor.
     pub(super) fn rows(&self, timeline: &Timeline, here: (Bytes, usize)) -> Vec<(&'static str, String)> {
-        let sum = |bytes: Bytes, blocks: usize| {
-            format!("{} in {} blocks", units::bytes_exact(bytes), units::count(blocks as u64))
-        };
+        let sum = |bytes: Bytes, blocks: usize| texts::in_blocks(&units::bytes_exact(bytes), blocks);
         let largest = self.largest.map(|id| timeline.size(id));
         vec![
-            ("At the cursor", sum(here.0, here.1)),
-            ("At the peak", sum(self.at_peak.0, self.at_peak.1)),
-            ("In all", format!("{} allocations", units::count(self.allocations.len() as u64))),
-            ("Largest", largest.map_or_else(String::new, units::bytes_exact)),
+            (marked!("At the cursor"), sum(here.0, here.1)),
+            (marked!("At the peak"), sum(self.at_peak.0, self.at_peak.1)),
+            (marked!("In all"), texts::allocations(self.allocations.len())),
+            (marked!("Largest"), largest.map_or_else(String::new, units::bytes_exact)),
         ]
     }
 

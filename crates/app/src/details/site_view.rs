@@ -9,6 +9,7 @@ use crate::right_side::RightSide;
 use crate::theme;
 use eframe::egui;
 use oomscope_model::{AllocId, StackId};
+use tr::tr;
 
 /// The action of a link or button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, st
     let live = state.site_live(ctx.recording, ctx.at.cursor, &facts);
     rows_ui(ui, "site", &facts.rows(ctx.recording, live));
     ui.add_space(10.0);
-    stack_view::ui(ui, "Stack", &facts.frames, Some(stack), &mut state.shows_internal_frames);
+    stack_view::ui(ui, &tr!("Stack"), &facts.frames, Some(stack), &mut state.shows_internal_frames);
     match action {
         Some(Action::Select(selection)) => ctx.at.select(selection),
         Some(Action::Filter) => ctx.at.filter_to_site(stack),
@@ -40,12 +41,12 @@ pub(super) fn ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, st
 fn title_ui(ui: &mut egui::Ui, facts: &SiteFacts) -> Option<Action> {
     let mut action = None;
     let right = RightSide::of(ui, "stack", ui.spacing().interact_size.y);
-    right.left_ui(ui, |ui| ui.label(theme::strong("Everything with this stack", 14.0)));
+    right.left_ui(ui, |ui| ui.label(theme::strong(tr!("Everything with this stack"), 14.0)));
     right.ui(ui, |ui| {
-        if ui.button("Copy").on_hover_text("Copy the stack").clicked() {
+        if ui.button(tr!("Copy")).on_hover_text(tr!("Copy the stack")).clicked() {
             ui.copy_text(facts.copy.clone());
         }
-        if ui.button("Close").on_hover_text("Unselect (Esc)").clicked() {
+        if ui.button(tr!("Close")).on_hover_text(tr!("Unselect (Esc)")).clicked() {
             action = Some(Action::Select(Selection::None));
         }
     });
@@ -56,9 +57,9 @@ fn title_ui(ui: &mut egui::Ui, facts: &SiteFacts) -> Option<Action> {
 fn links_ui(ui: &mut egui::Ui, facts: &SiteFacts, after_cursor: Option<AllocId>) -> Option<Action> {
     let (previous, next) = (facts.neighbour(after_cursor, false), facts.neighbour(after_cursor, true));
     let choices = [
-        ("largest", "Select the largest of its allocations", facts.largest),
-        ("previous", "Select the last one that was allocated before the cursor", previous),
-        ("next", "Select the first one that is allocated after the cursor", next),
+        (tr!("largest"), tr!("Select the largest of its allocations"), facts.largest),
+        (tr!("previous"), tr!("Select the last one that was allocated before the cursor"), previous),
+        (tr!("next"), tr!("Select the first one that is allocated after the cursor"), next),
     ];
     let mut action = None;
     ui.horizontal_wrapped(|ui| {
@@ -72,8 +73,8 @@ fn links_ui(ui: &mut egui::Ui, facts: &SiteFacts, after_cursor: Option<AllocId>)
                 action = Some(Action::Select(Selection::Allocation(id)));
             }
         }
-        let hint = "Find what the same line allocates, with any stack";
-        if ui.link("filter to this site").on_hover_text(hint).clicked() {
+        let hint = tr!("Find what the same line allocates, with any stack");
+        if ui.link(tr!("filter to this site")).on_hover_text(hint).clicked() {
             action = Some(Action::Filter);
         }
     });

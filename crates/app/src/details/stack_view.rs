@@ -9,6 +9,7 @@ use eframe::egui;
 use oomscope_analysis::{SiteFrame, frame_line};
 use oomscope_model::StackId;
 use oomscope_units as units;
+use tr::tr;
 
 /// Show the frames of a stack.
 pub(crate) fn ui(
@@ -23,17 +24,17 @@ pub(crate) fn ui(
     let size = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
     ui.allocate_ui_with_layout(size, egui::Layout::right_to_left(egui::Align::Center), |ui| {
         if internal != 0 && internal < frames.len() {
-            ui.checkbox(shows_internal, "All frames")
-                .on_hover_text("Also frames of torch, the interpreter and libraries");
+            ui.checkbox(shows_internal, tr!("All frames"))
+                .on_hover_text(tr!("Also frames of torch, the interpreter and libraries"));
         }
         ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
             ui.label(theme::strong(title, 13.0));
-            ui.add(egui::Label::new(theme::muted(ui, "innermost first")).truncate());
+            ui.add(egui::Label::new(theme::muted(ui, tr!("innermost first"))).truncate());
         });
     });
     ui.add_space(2.0);
     if frames.is_empty() {
-        let hint = "No stack was recorded for this allocation. It may be older than the recording.";
+        let hint = tr!("No stack was recorded for this allocation. It may be older than the recording.");
         ui.add(egui::Label::new(theme::muted(ui, hint)).wrap());
         return;
     }
@@ -55,8 +56,8 @@ pub(crate) fn ui(
 /// Open a frame's line. Returns a message about the outcome.
 pub(crate) fn open_in_editor(command: &str, frame: &SiteFrame) -> String {
     match editor::open(command, &frame.file, frame.line) {
-        Ok(()) => format!("Opening {} in the editor", frame_line(frame)),
-        Err(error) => format!("Not opened: {error}"),
+        Ok(()) => tr!("Opening {} in the editor", frame_line(frame)),
+        Err(error) => tr!("Not opened: {error}", error),
     }
 }
 
@@ -65,8 +66,12 @@ fn folded_ui(ui: &mut egui::Ui, count: usize, shows_internal: &mut bool) {
     if count == 0 {
         return;
     }
-    let text = theme::muted(ui, format!("… {}", units::counted(count, "internal frame"))).size(12.0);
-    if ui.add(egui::Button::new(text).frame(false)).on_hover_text("Show all frames").clicked() {
+    let text = theme::muted(
+        ui,
+        tr!("… {} internal frame" | "… {} internal frames" % count, units::count(count as u64)),
+    )
+    .size(12.0);
+    if ui.add(egui::Button::new(text).frame(false)).on_hover_text(tr!("Show all frames")).clicked() {
         *shows_internal = true;
     }
 }
@@ -82,7 +87,7 @@ fn frame_ui(ui: &mut egui::Ui, text: &FrameText, stack: Option<StackId>, is_firs
     };
     let place = format!("{}:{}\n{}", text.frame.file, text.frame.line, text.frame.name);
     let label = egui::Label::new(line).wrap().sense(egui::Sense::click());
-    let response = ui.add(label).on_hover_text(format!("{place}\nRight click for more"));
+    let response = ui.add(label).on_hover_text(format!("{place}\n{}", tr!("Right click for more")));
     accessible::pressable_text(&response, &text_of_line);
     pointed::on_press(&response, || Some(Thing::Line { frame: text.frame.clone(), stack }));
     for line in text.code.iter().chain(&text.compiled) {

@@ -23,6 +23,7 @@ use oomscope_report::{Fix, RemedyText};
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use tr::tr;
 
 /// Everything that is known of a device. Panes read it; [`Self::update`] keeps it up to date.
 pub(crate) struct Derived {
@@ -155,7 +156,7 @@ impl Derived {
     /// The same; while they are still to come, how far they are is shown.
     pub(crate) fn predictions_ui(&self, ui: &mut egui::Ui) -> Option<&Arc<Predictions>> {
         if self.attribution.is_none() {
-            ui.label(theme::muted(ui, "Finding out what memory is for…"));
+            ui.label(theme::muted(ui, tr!("Finding out what memory is for…")));
             return None;
         }
         self.predicting.ui(ui)
@@ -188,13 +189,13 @@ impl Derived {
     }
 
     /// The source of [`Self::capacity`], for a hint.
-    pub(crate) fn capacity_meaning(&self) -> &'static str {
+    pub(crate) fn capacity_meaning(&self) -> String {
         if self.given_capacity.is_some() {
-            "As the command line or your settings say"
+            tr!("As the command line or your settings say")
         } else if self.figures.capacity.is_none() {
-            "All memory of the device, as the recorder noted it"
+            tr!("All memory of the device, as the recorder noted it")
         } else {
-            "Reserved when a request failed, and what the driver still had then"
+            tr!("Reserved when a request failed, and what the driver still had then")
         }
     }
 

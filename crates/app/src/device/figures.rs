@@ -1,9 +1,11 @@
 //! Figures of a device that never change, and events and lifetimes as text.
 
+use crate::texts;
 use oomscope_analysis::capacity;
 use oomscope_model::{Allocation, Bytes, EventIx, Moment, Recording, Timeline, TrustedBytes};
 use oomscope_report::{headline, non_default_settings};
 use oomscope_units as units;
+use tr::tr;
 
 /// Figures of a device's timeline, computed when the file is opened.
 pub(crate) struct Figures {
@@ -57,19 +59,28 @@ impl Figures {
 
     /// `event 1,234, 3.412 s`.
     pub(crate) fn event_text(&self, timeline: &Timeline, event: EventIx) -> String {
-        let time = self.time_of(timeline, event).map(|us| format!(", {}", units::duration_us(us)));
-        format!("event {}{}", units::count(event.0), time.unwrap_or_default())
+        let number = units::count(event.0);
+        match self.time_of(timeline, event) {
+            Some(us) => tr!("event {number}, {time}", number, time = units::duration_us(us)),
+            None => tr!("event {number}", number),
+        }
+    }
+
+    /// The lifetime of an allocation in words, and whether it is waiting for a stream.
+    pub(crate) fn lives(&self, timeline: &Timeline, allocation: &Allocation, is_awaiting: bool) -> String {
+        let lives = tr!("lives {}", self.lifetime(timeline, allocation));
+        if is_awaiting { format!("{lives} · {}", tr!("freed, waiting for a stream")) } else { lives }
     }
 
     /// The lifetime of an allocation, as in `lives …`.
     pub(crate) fn lifetime(&self, timeline: &Timeline, allocation: &Allocation) -> String {
-        let Some(end) = allocation.end else { return "until the end of the recording".to_owned() };
+        let Some(end) = allocation.end else { return tr!("until the end of the recording") };
         let Some((start, end)) = allocation.alloc_event().zip(end.event()) else {
-            return "from before the recording".to_owned();
+            return tr!("from before the recording");
         };
         let events = i64::from(end.0) - i64::from(start.0);
         let time = self.time_of(timeline, end).zip(self.time_of(timeline, start));
-        let events = units::counted(events.max(0) as usize, "event");
+        let events = texts::events(events.max(0) as usize);
         match time {
             Some((end, start)) => format!("{}, {events}", units::duration_us(end.saturating_sub(start))),
             None => events,

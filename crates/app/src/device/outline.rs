@@ -1,5 +1,6 @@
 //! Memory that a finding is about, marked wherever it is seen.
 
+use crate::texts;
 use crate::work::by_ptr::ByPtr;
 use oomscope_analysis::filter::Matches;
 use oomscope_diagnosis::{Finding, FindingId};
@@ -41,7 +42,7 @@ impl Outline {
         allocations.sort_unstable();
         let sum = || {
             let bytes = allocations.iter().map(|&id| timeline.size(id)).sum::<Bytes>();
-            format!("{} in {}", units::bytes(bytes), units::counted(allocations.len(), "block"))
+            texts::in_blocks(&units::bytes(bytes), allocations.len())
         };
         let mark = finding.mark.as_ref();
         let label = mark.map_or_else(sum, |mark| units::printable(mark.label.text()));

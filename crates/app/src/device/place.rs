@@ -7,6 +7,7 @@ use oomscope_draw::{Axis, ColorBy, View};
 use oomscope_model::{Moment, Recording, StackId, Timeline};
 use oomscope_report::notes::{BlockRef, Found, Place, PlaceMoment, PlaceRange, Resolver, Selected};
 use oomscope_units as units;
+use tr::tr;
 
 /// The colours of a file that was just opened.
 const FIRST_COLORS: ColorBy = ColorBy::Category;
@@ -80,7 +81,7 @@ pub(crate) fn visit(recording: &Recording, at: &mut Standpoint, place: &Place) -
     });
     let color_by = place.colour.as_ref().and_then(|name| {
         let found = ColorBy::ALL.into_iter().find(|by| by.name() == name);
-        missing.extend(found.is_none().then(|| format!("colours by {}", units::printable(name))));
+        missing.extend(found.is_none().then(|| tr!("colours by {}", units::printable(name))));
         found
     });
     at.leave();
@@ -102,13 +103,13 @@ pub(crate) fn visit(recording: &Recording, at: &mut Standpoint, place: &Place) -
 
 /// A message about what a place names and the recording does not have.
 pub(crate) fn missing_text(names: &[String]) -> String {
-    format!("This recording does not have {}", names.join(", "))
+    tr!("This recording does not have {}", names.join(", "))
 }
 
 fn moment_name(moment: PlaceMoment) -> String {
     match moment {
-        PlaceMoment::Event(event) => format!("event {}", units::count(event)),
-        PlaceMoment::Oom => "an out-of-memory event".to_owned(),
+        PlaceMoment::Event(event) => tr!("event {}", units::count(event)),
+        PlaceMoment::Oom => tr!("an out-of-memory event"),
         PlaceMoment::Start | PlaceMoment::Peak | PlaceMoment::End => moment.to_string(),
     }
 }
@@ -117,12 +118,12 @@ fn moment_name(moment: PlaceMoment) -> String {
 fn selected_name(selected: Selected) -> String {
     match selected {
         Selected::Allocation(BlockRef::Event(event)) | Selected::StackOf(BlockRef::Event(event)) => {
-            format!("an allocation by event {}", units::count(event))
+            tr!("an allocation by event {}", units::count(event))
         }
         Selected::Allocation(BlockRef::Address(addr)) | Selected::StackOf(BlockRef::Address(addr)) => {
-            format!("an allocation at {} before its first event", units::address(addr))
+            tr!("an allocation at {} before its first event", units::address(addr))
         }
-        Selected::Segment(addr) => format!("a segment at {}", units::address(addr)),
+        Selected::Segment(addr) => tr!("a segment at {}", units::address(addr)),
     }
 }
 

@@ -18,6 +18,7 @@ use oomscope_report::{Fix, RemedyText, fix, quoted};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use tr::tr;
 
 /// What the remedies of a report depend on, besides the recording.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +102,7 @@ impl Predicting {
     /// Show how far predictions are, unless they are there.
     pub(super) fn ui(&self, ui: &mut egui::Ui) -> Option<&Arc<Predictions>> {
         if self.predictions.is_none() {
-            waiting::ui(ui, "Trying fixes", &mut self.background.borrow_mut(), &self.request);
+            waiting::ui(ui, &tr!("Trying fixes"), &mut self.background.borrow_mut(), &self.request);
         }
         self.predictions.as_ref()
     }

@@ -12,6 +12,7 @@ use oomscope_model::{AllocId, Moment, Recording, StackId, Timeline};
 use oomscope_report as report;
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// The memory that the timeline stacks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -195,10 +196,10 @@ impl Standpoint {
             Selection::Allocation(id) => {
                 format!("{} {}", units::bytes(timeline.size(id)), site(timeline.stack(id)))
             }
-            Selection::Stack(stack) => format!("everything of {}", site(stack)),
-            Selection::Segment { addr } => format!("segment at {}", units::address(addr)),
+            Selection::Stack(stack) => tr!("everything of {}", site(stack)),
+            Selection::Segment { addr } => tr!("segment at {}", units::address(addr)),
         };
-        format!("{cursor}{marked} · selected: {selected}")
+        format!("{cursor}{marked} · {}", tr!("selected: {}", selected))
     }
 
     /// The range that is marked, if one is.

@@ -2,9 +2,11 @@
 
 use super::job::ExportJob;
 use super::outcome::{Outcome, Watch};
+use crate::texts;
 use eframe::egui;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
+use tr::tr;
 
 /// Exports; at most one runs.
 #[derive(Default)]
@@ -21,7 +23,7 @@ impl Exporter {
     /// Make a picture or a report. Returns a message if that cannot be done now.
     pub(crate) fn start(&mut self, job: ExportJob, ctx: &egui::Context) -> Option<String> {
         if self.running.is_some() {
-            return Some("One at a time: the last export is not written yet".to_owned());
+            return Some(tr!("One at a time: the last export is not written yet"));
         }
         let (sender, outcome) = sync_channel(1);
         let (watch, ctx) = (Watch::default(), ctx.clone());
@@ -36,7 +38,7 @@ impl Exporter {
                 self.running = Some(Running { outcome, watch });
                 None
             }
-            Err(error) => Some(format!("Nothing is exported: a thread cannot be started ({error})")),
+            Err(error) => Some(tr!("Nothing is exported: a thread cannot be started ({error})", error)),
         }
     }
 
@@ -46,8 +48,10 @@ impl Exporter {
     }
 
     /// What is being done.
-    pub(super) fn stage(&self) -> Option<&'static str> {
-        self.running.as_ref().map(|running| running.watch.stage().unwrap_or("Stopping"))
+    pub(super) fn stage(&self) -> Option<String> {
+        self.running
+            .as_ref()
+            .map(|running| running.watch.stage().map_or_else(|| tr!("Stopping"), texts::translated))
     }
 
     /// End the export at its next stage, without a file.
@@ -61,7 +65,7 @@ impl Exporter {
     pub(crate) fn outcome(&mut self) -> Option<Outcome> {
         let outcome = match self.running.as_ref()?.outcome.try_recv() {
             Err(TryRecvError::Empty) => return None,
-            Err(TryRecvError::Disconnected) => Outcome::Failed("No file: making it failed".to_owned()),
+            Err(TryRecvError::Disconnected) => Outcome::Failed(tr!("No file: making it failed")),
             Ok(outcome) => outcome,
         };
         self.running = None;

@@ -7,6 +7,7 @@ use crate::device::attributing::AttributionCell;
 use crate::device::filtering::FilterMode;
 use crate::device::{Derived, Selection, Standpoint};
 use crate::panes::OpenDevice;
+use crate::texts::marked;
 use crate::theme;
 use eframe::egui;
 use oomscope_analysis::module_table;
@@ -27,6 +28,7 @@ use oomscope_units as units;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tr::tr;
 
 /// Smallest number of pixels per point, so that pictures stay sharp when they are enlarged.
 const MIN_SCALE: f32 = 2.0;
@@ -91,19 +93,19 @@ impl ExportJob {
             Target::Clipboard => self.pixels(watch),
             Target::File(chosen, existing) => self.write(chosen, *existing, watch),
         };
-        let noun = self.order.choice.product.noun();
-        outcome.unwrap_or_else(|Stopped(why)| match why {
-            Some(why) => Outcome::Failed(format!("No {noun}: {why}")),
-            None => Outcome::Cancelled,
+        outcome.unwrap_or_else(|Stopped(why)| match (why, self.order.choice.product) {
+            (Some(why), Product::Picture(..)) => Outcome::Failed(tr!("No picture: {why}", why)),
+            (Some(why), Product::Report) => Outcome::Failed(tr!("No report: {why}", why)),
+            (None, _) => Outcome::Cancelled,
         })
     }
 
     fn pixels(&self, watch: &Watch) -> Result<Outcome, Stopped> {
         let spec = self.complete_spec(watch)?;
-        enter(watch, "Painting")?;
+        enter(watch, marked!("Painting"))?;
         let pixels = spec.pixels(self.size_points, self.scale);
         let image = egui::ColorImage::from_rgba_premultiplied(pixels.size, &pixels.rgba);
-        enter(watch, "Copying")?;
+        enter(watch, marked!("Copying"))?;
         Ok(Outcome::Copied(Arc::new(image)))
     }
 
@@ -118,27 +120,27 @@ impl ExportJob {
         let contents = match product {
             Product::Picture(_, format) => {
                 let spec = self.complete_spec(watch)?;
-                enter(watch, "Painting")?;
+                enter(watch, marked!("Painting"))?;
                 spec.file(format, self.size_points, self.scale).map_err(|error| Stopped::because(&error))?
             }
             Product::Report => self.report(watch)?,
         };
-        enter(watch, "Writing")?;
+        enter(watch, marked!("Writing"))?;
         match write(&path, &contents, existing) {
             // Another program was faster.
             Err(SaveError::Refused { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {
                 Ok(exists(path))
             }
             Err(error) => Err(error.into()),
-            Ok(()) => Ok(Outcome::Written { noun: product.noun(), path }),
+            Ok(()) => Ok(Outcome::Written { product, path }),
         }
     }
 
     /// The picture with what takes long to find.
     fn complete_spec(&self, watch: &Watch) -> Result<PictureSpec, Stopped> {
-        enter(watch, "Finding out what memory is for")?;
+        enter(watch, marked!("Finding out what memory is for"))?;
         let attribution = self.attribution.get();
-        enter(watch, "Finding the verdict")?;
+        enter(watch, marked!("Finding the verdict"))?;
         let spec = &self.spec;
         let verdict = spec.verdict.clone().or_else(|| {
             let request = DiagnosisRequest { at: None, ..self.diagnosis_request };
@@ -157,17 +159,17 @@ impl ExportJob {
         let PictureSpec { recording, name, .. } = &self.spec;
         let redacted = self.order.redacts;
         let name = if redacted { units::basename(name) } else { name };
-        enter(watch, "Finding out what memory is for")?;
+        enter(watch, marked!("Finding out what memory is for"))?;
         let attribution = self.attribution.get();
-        enter(watch, "Finding the verdict")?;
+        enter(watch, marked!("Finding the verdict"))?;
         let workload = Workload::of(Run { recording, attribution: &attribution });
         let diagnosis = diagnose_workload(&workload, self.diagnosis_request);
         let diagnosis = diagnosis.map_err(|error| Stopped::because(&error))?;
         let moment = diagnosis.at.moment;
-        enter(watch, "Simulating fixes")?;
+        enter(watch, marked!("Simulating fixes"))?;
         let capacity = self.diagnosis_request.device_memory;
         let remedies = predict_all_while(&workload, capacity, &|_, _| true);
-        enter(watch, "Painting")?;
+        enter(watch, marked!("Painting"))?;
         let fix = diagnosis.verdict().and_then(|verdict| fix_of(verdict, || remedies.clone()));
         let future = remedies.as_ref().map(|all| future_of(all, fix.as_ref())).unwrap_or_default();
         let (future, attribution) = (&future, &attribution);
@@ -175,7 +177,7 @@ impl ExportJob {
         let marked = marked.as_ref();
         let subject = PageSubject { recording, attribution, future, moment, marked, name, redacts: redacted };
         let parts = report_parts(subject).map_err(|error| Stopped::because(&error))?;
-        enter(watch, "Putting the page together")?;
+        enter(watch, marked!("Putting the page together"))?;
         let modules = module_table(recording, attribution, moment);
         let input = ReportInput {
             name,

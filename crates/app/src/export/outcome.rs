@@ -1,5 +1,6 @@
 //! How far an export is, and how it ended.
 
+use super::choice::Product;
 use eframe::egui;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How an export ended.
 pub(crate) enum Outcome {
     /// A file is there now.
-    Written { noun: &'static str, path: PathBuf },
+    Written { product: Product, path: PathBuf },
     /// A picture for the clipboard.
     Copied(Arc<egui::ColorImage>),
     /// A file is there already, and was to be kept.

@@ -1,6 +1,6 @@
 //! *Export*: the name of the file as a field inside the window, and what came of it.
 
-use super::choice::ExportChoice;
+use super::choice::{ExportChoice, Product};
 use super::exporter::Exporter;
 use super::job::{ExportOrder, Target};
 use super::outcome::Outcome;
@@ -16,6 +16,7 @@ use oomscope_snapshot::load::Input;
 use oomscope_units as units;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tr::tr;
 
 /// Height of the list, in points: enough to see which names are taken.
 const LIST_PX: f32 = 176.0;
@@ -124,15 +125,19 @@ impl ExportPanel {
             Outcome::Copied(image) => {
                 ctx.copy_image(image.as_ref().clone());
                 self.shown = None;
-                return Some("Picture copied to the clipboard".to_owned());
+                return Some(tr!("Picture copied to the clipboard"));
             }
-            Outcome::Written { noun, path } => {
+            Outcome::Written { product, path } => {
                 self.shown = None;
-                return Some(format!("{} written to {}", units::capitalised(noun), shown_path(&path)));
+                let path = shown_path(&path);
+                return Some(match product {
+                    Product::Picture(..) => tr!("Picture written to {}", path),
+                    Product::Report => tr!("Report written to {}", path),
+                });
             }
             Outcome::Exists { path, free } => Said::Exists { path, free },
             Outcome::Failed(why) => Said::Text(why),
-            Outcome::Cancelled => Said::Text("Cancelled: nothing was written".to_owned()),
+            Outcome::Cancelled => Said::Text(tr!("Cancelled: nothing was written")),
         };
         let text = said.text();
         if let Some(shown) = &mut self.shown {
@@ -203,18 +208,22 @@ impl Shown {
         let mut target = None;
         ui.horizontal_wrapped(|ui| {
             ui.add_enabled_ui(!exporter.is_busy(), |ui| {
-                if ui.button("Write").on_hover_text("Enter").clicked() {
+                if ui.button(tr!("Write")).on_hover_text("Enter").clicked() {
                     self.picker.enter(ui.ctx());
                 }
-                let hint = "The same picture to the clipboard";
-                if self.choice.product.is_pixels() && ui.button("Copy picture").on_hover_text(hint).clicked()
+                let hint = tr!("The same picture to the clipboard");
+                if self.choice.product.is_pixels()
+                    && ui.button(tr!("Copy picture")).on_hover_text(hint).clicked()
                 {
                     target = Some(Target::Clipboard);
                 }
             });
-            let hint = "Leave out user names, paths and hosts; file names and lines stay";
-            ui.checkbox(redacts, "Redact").on_hover_text(hint);
-            if ui.button("System dialog…").on_hover_text("Choose with the dialog of the desktop").clicked()
+            let hint = tr!("Leave out user names, paths and hosts; file names and lines stay");
+            ui.checkbox(redacts, tr!("Redact")).on_hover_text(hint);
+            if ui
+                .button(tr!("System dialog…"))
+                .on_hover_text(tr!("Choose with the dialog of the desktop"))
+                .clicked()
             {
                 *wish = Some(PanelWish::SystemDialog);
             }
@@ -229,7 +238,7 @@ impl Shown {
             ui.horizontal(|ui| {
                 ui.spinner();
                 ui.label(format!("{stage} …"));
-                if ui.button("Cancel").on_hover_text("Stop, and write nothing").clicked() {
+                if ui.button(tr!("Cancel")).on_hover_text(tr!("Stop, and write nothing")).clicked() {
                     exporter.cancel();
                 }
             });
@@ -250,13 +259,13 @@ impl Shown {
 fn exists_ui(ui: &mut egui::Ui, path: &Path, free: Option<&Path>) -> Option<Target> {
     let mut target = None;
     let name = |path: &Path| units::printable(&path.file_name().unwrap_or_default().to_string_lossy());
-    ui.add(egui::Label::new(theme::strong(format!("{} exists. Replace it?", name(path)), 13.0)).wrap());
+    ui.add(egui::Label::new(theme::strong(tr!("{} exists. Replace it?", name(path)), 13.0)).wrap());
     ui.horizontal_wrapped(|ui| {
-        if ui.button("Replace").clicked() {
+        if ui.button(tr!("Replace")).clicked() {
             target = Some(Target::File(path.to_owned(), Existing::Replace));
         }
         if let Some(free) = free
-            && ui.button(format!("Write {}", name(free))).clicked()
+            && ui.button(tr!("Write {}", name(free))).clicked()
         {
             target = Some(Target::File(free.to_owned(), Existing::Keep));
         }
@@ -268,7 +277,7 @@ impl Said {
     fn text(&self) -> Option<String> {
         match self {
             Self::Nothing => None,
-            Self::Exists { path, .. } => Some(format!("{} exists and was kept", shown_path(path))),
+            Self::Exists { path, .. } => Some(tr!("{} exists and was kept", shown_path(path))),
             Self::Text(text) => Some(text.clone()),
         }
     }

@@ -6,6 +6,7 @@ use crate::theme;
 use eframe::egui::{self, Panel, Rect, ScrollArea, Sense, TextStyle, pos2, vec2};
 use oomscope_draw::SparkLine;
 use oomscope_units as units;
+use tr::tr;
 
 /// Height of the row, in points: two short lines of text.
 const ROW_PX: f32 = 38.0;
@@ -51,19 +52,23 @@ fn others_ui(ui: &mut egui::Ui, devices: &[OpenDevice], current: &mut usize) {
         return;
     }
     ui.spacing_mut().item_spacing.x = 5.0;
-    let too = if devices[*current].recording.ooms.is_empty() { "" } else { ", too" };
     for &at in failed.iter().take(MAX_LINKS) {
         let device = devices[at].recording.device.to_string();
-        let ooms = units::counted(devices[at].recording.ooms.len(), "failed request");
-        let link = ui.link(device).on_hover_text(format!("Show this device ({ooms})"));
+        let ooms = devices[at].recording.ooms.len();
+        let hint = tr!(
+            "Show this device ({} failed request)" | "Show this device ({} failed requests)" % ooms,
+            units::count(ooms as u64)
+        );
+        let link = ui.link(device).on_hover_text(hint);
         if link.clicked() {
             *current = at;
         }
     }
     if MAX_LINKS < failed.len() {
-        ui.label(format!("and {} more", failed.len() - MAX_LINKS));
+        ui.label(tr!("and {} more", failed.len() - MAX_LINKS));
     }
-    ui.label(format!("ran out of memory{too}"));
+    let is_other = devices[*current].recording.ooms.is_empty();
+    ui.label(if is_other { tr!("ran out of memory") } else { tr!("ran out of memory, too") });
 }
 
 /// The tab of a device.
@@ -82,9 +87,11 @@ fn device_tab(
     };
     let title = galley(TextStyle::Body, name.clone(), text_color);
     // Other colours are hard to read on the ground of the tab that is shown.
-    let (note, color) = if is_failed { ("OOM · ", palette.oom) } else { ("", palette.muted) };
+    let color = if is_failed { palette.oom } else { palette.muted };
     let color = if is_shown { text_color } else { theme::color(color) };
-    let note = galley(TextStyle::Small, format!("{note}{}", peak.written(units::bytes)), color);
+    let size = peak.written(units::bytes);
+    let note = if is_failed { format!("{} · {size}", tr!("OOM")) } else { size };
+    let note = galley(TextStyle::Small, note, color);
     let width = SPARK_PX + 3.0 * GAP_PX + title.size().x.max(note.size().x);
     let (rect, response) = ui.allocate_exact_size(vec2(width, ROW_PX - 4.0), Sense::click());
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, true, is_shown, &name));
@@ -100,9 +107,12 @@ fn device_tab(
     ui.painter().galley(pos2(left, top), title, text_color);
     ui.painter().galley(pos2(left, below), note, text_color);
     let failed = device.recording.ooms.len();
-    let ooms =
-        if is_failed { format!(" · {}", units::counted(failed, "failed request")) } else { String::new() };
-    response.on_hover_text(format!("{name}: peak active {}{ooms}", peak.written(units::bytes_exact)))
+    let mut hint = tr!("{name}: peak active {size}", name, size = peak.written(units::bytes_exact));
+    if is_failed {
+        let ooms = tr!("{} failed request" | "{} failed requests" % failed, units::count(failed as u64));
+        hint = format!("{hint} · {ooms}");
+    }
+    response.on_hover_text(hint)
 }
 
 fn ground(ui: &egui::Ui, rect: Rect, response: &egui::Response, is_shown: bool) {

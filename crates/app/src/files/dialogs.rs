@@ -8,6 +8,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
+use tr::tr;
 
 /// A dialog; at most one is shown.
 #[derive(Debug, Default)]
@@ -18,18 +19,15 @@ pub(crate) struct SystemDialog {
 /// The files that were chosen, or the reason why no dialog could open.
 type Chosen = Result<Vec<PathBuf>, String>;
 
-/// The advice if there is no dialog.
-const INSTEAD: &str = "write the path in the field";
-
 impl SystemDialog {
     /// Ask for files or folders to open, unless a dialog is already there. Returns a message if that cannot be done.
     pub(crate) fn open(&mut self, folder: &Path, wanted: Wanted, ctx: &egui::Context) -> Option<String> {
         // Some systems want dialogs to be made on the window's thread, and all block while waiting.
         let dialog = rfd::AsyncFileDialog::new()
-            .set_title("Open memory snapshots")
+            .set_title(tr!("Open memory snapshots"))
             .set_directory(folder)
-            .add_filter("Memory snapshots", &endings().collect::<Vec<_>>())
-            .add_filter("All files", &["*"]);
+            .add_filter(tr!("Memory snapshots"), &endings().collect::<Vec<_>>())
+            .add_filter(tr!("All files"), &["*"]);
         match wanted {
             Wanted::Files => self.wait(dialog.pick_files(), ctx),
             Wanted::Folders => self.wait(dialog.pick_folders(), ctx),
@@ -39,7 +37,7 @@ impl SystemDialog {
     /// Ask for a file to write, unless a dialog is already there. Returns a message if that cannot be done.
     pub(crate) fn save(&mut self, target: &Path, extension: &str, ctx: &egui::Context) -> Option<String> {
         let dialog = rfd::AsyncFileDialog::new()
-            .set_title("Export")
+            .set_title(tr!("Export"))
             .set_directory(target.parent().unwrap_or(Path::new("")))
             .set_file_name(target.file_name().unwrap_or_default().to_string_lossy())
             .add_filter(extension.to_uppercase(), &[extension])
@@ -61,7 +59,7 @@ impl SystemDialog {
             let files = match pollster::block_on(dialog) {
                 Some(files) => Ok(files.into_iter().map(|file| file.path().to_owned()).collect()),
                 None => match dialog_log::take_reason() {
-                    Some(reason) => Err(dialog_log::explain(&reason, INSTEAD)),
+                    Some(reason) => Err(dialog_log::explain(&reason)),
                     None => Ok(Vec::new()),
                 },
             };
@@ -74,7 +72,7 @@ impl SystemDialog {
                 self.answer = Some(answer);
                 None
             }
-            Err(error) => Some(dialog_log::explain(&error.to_string(), INSTEAD)),
+            Err(error) => Some(dialog_log::explain(&error.to_string())),
         }
     }
 

@@ -23,6 +23,7 @@ use oomscope_units as units;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tr::tr;
 
 /// Time between two pictures of the progress: short enough to look smooth.
 const PROGRESS_TICK: Duration = Duration::from_millis(50);
@@ -222,7 +223,7 @@ impl Document {
         let beside = self.input.path().and_then(Path::parent).map(Path::to_owned);
         let places = Places { used, beside, settings: setup.settings_folder.clone() };
         match rules::change(&places, change, |rules| rules.of_stack(&snapshot, change.stack)) {
-            Err(why) => Some(format!("No rule was written: {why}")),
+            Err(why) => Some(tr!("No rule was written: {why}", why)),
             Ok(Changed { path, rules }) => {
                 let said = change.said(&path);
                 self.apply(rules, path, ctx, setup);
@@ -235,10 +236,10 @@ impl Document {
     pub(crate) fn use_rules(&mut self, path: PathBuf, ctx: &egui::Context, setup: &Setup) -> String {
         let shown = units::printable(&path.to_string_lossy());
         match rules::read_rules(&path) {
-            Err(why) => format!("{shown} is not used: {why}"),
+            Err(why) => tr!("{shown} is not used: {why}", shown, why),
             Ok(rules) => {
                 self.apply(rules, path, ctx, setup);
-                format!("The rules of {shown} say what memory is for")
+                tr!("The rules of {shown} say what memory is for", shown)
             }
         }
     }

@@ -9,6 +9,7 @@ use crate::report_view::fold_ui;
 use crate::{filter, header, status_bar, theme, timeline};
 use eframe::egui::{self, CentralPanel, Panel};
 use oomscope_model::Recording;
+use tr::tr;
 
 /// Height of the status bar, in points.
 const STATUS_PX: f32 = 24.0;
@@ -28,7 +29,7 @@ pub(crate) fn ui(ui: &mut egui::Ui, file: &mut OpenFile, layout: &mut Layout) {
     devices::ui(ui, &file.devices, &file.sparks, &mut file.current);
     let Some(device) = file.device() else {
         CentralPanel::default().show(ui, |ui| {
-            ui.label("This snapshot holds no memory of any device.");
+            ui.label(tr!("This snapshot holds no memory of any device."));
         });
         return;
     };
@@ -81,7 +82,7 @@ fn notice_ui(ui: &mut egui::Ui, salt: impl std::fmt::Display, notice: &Notice, i
         let label = egui::Label::new(&notice.text);
         ui.add(if is_low { label.truncate() } else { label.wrap() });
         if !is_low && !notice.stand_ins.is_empty() {
-            fold_ui(ui, theme::small("What stands in for values that are not known"), |ui| {
+            fold_ui(ui, theme::small(tr!("What stands in for values that are not known")), |ui| {
                 for text in &notice.stand_ins {
                     ui.add(egui::Label::new(theme::small(text)).wrap());
                 }
@@ -99,7 +100,7 @@ pub(crate) fn dismissible_ui(ui: &mut egui::Ui, text: &str, commands: &mut Vec<C
                 ui.set_width(text_px);
                 ui.add(egui::Label::new(text).wrap());
             });
-            if ui.button("Dismiss").clicked() {
+            if ui.button(tr!("Dismiss")).clicked() {
                 commands.push(Command::DismissNotice);
             }
         });

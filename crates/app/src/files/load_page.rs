@@ -2,11 +2,13 @@
 
 use super::preview;
 use crate::command::Command;
+use crate::texts;
 use crate::theme;
 use eframe::egui::{self, CentralPanel, ProgressBar};
 use oomscope_snapshot::load::LoadJob;
 use oomscope_units as units;
 use std::borrow::Cow;
+use tr::tr;
 
 /// The reason why a file is not open.
 pub(crate) struct Failure {
@@ -24,17 +26,21 @@ const COLUMN_PX: f32 = 560.0;
 pub(crate) fn progress_ui(ui: &mut egui::Ui, title: &str, job: &LoadJob) {
     let progress = job.progress();
     let read = units::bytes(progress.read_bytes() as i64);
-    let of = progress.total_bytes().map(|total| format!(" of {}", units::bytes(total as i64)));
-    let events = units::count(progress.events());
+    let read = match progress.total_bytes() {
+        Some(total) => tr!("{read} of {all}", read, all = units::bytes(total as i64)),
+        None => read,
+    };
+    let events = texts::events(progress.events() as usize);
     page(ui, |ui| {
-        ui.heading(format!("Loading {title}"));
+        ui.heading(tr!("Loading {title}", title));
         ui.add_space(8.0);
         let bar = ProgressBar::new(progress.fraction().unwrap_or(0.0)).desired_width(ui.available_width());
         ui.add(bar.desired_height(8.0));
-        let phase = if progress.is_building() { "putting the timeline together" } else { "reading" };
-        ui.label(theme::muted(ui, format!("{read}{} · {events} events · {phase}", of.unwrap_or_default())));
+        let phase =
+            if progress.is_building() { tr!("putting the timeline together") } else { tr!("reading") };
+        ui.label(theme::muted(ui, format!("{read} · {events} · {phase}")));
         ui.add_space(8.0);
-        if ui.button("Cancel").clicked() {
+        if ui.button(tr!("Cancel")).clicked() {
             progress.cancel();
         }
         if let Some(seen) = progress.seen() {
@@ -51,26 +57,26 @@ pub(crate) fn failure_ui(
     commands: &mut Vec<Command>,
 ) {
     page(ui, |ui| {
-        ui.heading(format!("{title} cannot be opened"));
+        ui.heading(tr!("{title} cannot be opened", title));
         ui.add_space(8.0);
         theme::well_frame(ui).show(ui, |ui| {
             ui.set_width(ui.available_width());
             ui.add(egui::Label::new(egui::RichText::new(&failure.message).monospace()).wrap());
         });
         ui.add_space(4.0);
-        ui.add(egui::Label::new(format!("What to try: {}", failure.hint)).wrap());
+        ui.add(egui::Label::new(tr!("What to try: {}", failure.hint)).wrap());
         ui.add_space(8.0);
         ui.horizontal(|ui| {
             if let Some(bytes) = failure.more_memory {
                 more_memory_ui(ui, bytes, tab, commands);
             }
-            if ui.button("Try again").clicked() {
+            if ui.button(tr!("Try again")).clicked() {
                 commands.push(Command::Reload(tab));
             }
-            if ui.button("Copy details").clicked() {
+            if ui.button(tr!("Copy details")).clicked() {
                 ui.copy_text(format!("{}\n{}", failure.message, failure.hint));
             }
-            if ui.button("Close").clicked() {
+            if ui.button(tr!("Close")).clicked() {
                 commands.push(Command::Close(tab));
             }
         });
@@ -80,10 +86,11 @@ pub(crate) fn failure_ui(
 /// The button that loads a file with more memory than others may take.
 fn more_memory_ui(ui: &mut egui::Ui, bytes: u64, tab: usize, commands: &mut Vec<Command>) {
     let size = units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX));
-    let hint = format!(
-        "A small file that takes this much may be made to fill memory. It may then take up to {size}."
+    let hint = tr!(
+        "A small file that takes this much may be made to fill memory. It may then take up to {size}.",
+        size
     );
-    if ui.button("Load with more memory").on_hover_text(hint).clicked() {
+    if ui.button(tr!("Load with more memory")).on_hover_text(hint).clicked() {
         commands.push(Command::AllowMemory(tab, bytes));
     }
 }

@@ -5,6 +5,7 @@ use eframe::egui;
 use oomscope_snapshot::load::{Input, LoadError, LoadJob, Progress};
 use oomscope_units as units;
 use std::io;
+use tr::tr;
 
 /// Start loading a file, with the memory that the user allows it, in bytes.
 pub(super) fn start(input: &Input, max_memory: Option<u64>, ctx: &egui::Context) -> io::Result<LoadJob> {
@@ -18,8 +19,8 @@ pub(super) fn start(input: &Input, max_memory: Option<u64>, ctx: &egui::Context)
 /// A load that could not be started.
 pub(super) fn not_started(error: &io::Error) -> Failure {
     Failure {
-        message: format!("cannot start a thread: {error}"),
-        hint: "close other programs and try again".into(),
+        message: tr!("cannot start a thread: {error}", error),
+        hint: tr!("close other programs and try again").into(),
         more_memory: None,
     }
 }

@@ -16,6 +16,7 @@ use oomscope_snapshot::load::{Input, rules_nearby};
 use oomscope_units as units;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tr::tr;
 
 /// A loaded file.
 pub(crate) struct OpenFile {
@@ -157,8 +158,11 @@ fn notices(snapshot: &Arc<Snapshot>) -> Vec<Notice> {
     let mut notices: Vec<Notice> = predicted_line(snapshot).map(predicted).into_iter().collect();
     if let Some(damage) = &snapshot.damage {
         let (offset, reason) = (units::count(damage.offset), units::printable(&damage.reason));
-        let text =
-            format!("The file is damaged at byte {offset} ({reason}). What is whole before it is shown.");
+        let text = tr!(
+            "The file is damaged at byte {offset} ({reason}). What is whole before it is shown.",
+            offset,
+            reason
+        );
         notices.push(text.into());
     }
     let faults = device_lines(snapshot).into_iter().filter(|(why, _)| why.is_fault());
@@ -166,10 +170,9 @@ fn notices(snapshot: &Arc<Snapshot>) -> Vec<Notice> {
     if !snapshot.timelines.is_empty() && snapshot.timelines.iter().all(|timeline| timeline.events.is_empty())
     {
         notices.push(
-            "No events were recorded: this is the memory as it was when the snapshot was taken. Call \
-             torch.cuda.memory._record_memory_history() before the code to see how it came about."
-                .to_owned()
-                .into(),
+            tr!("No events were recorded: this is the memory as it was when the snapshot was taken. Call \
+             torch.cuda.memory._record_memory_history() before the code to see how it came about.")
+            .into(),
         );
     }
     notices

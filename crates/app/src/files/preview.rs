@@ -5,6 +5,7 @@ use eframe::egui::{self, Mesh, Rect, Sense, WidgetInfo, pos2, vec2};
 use oomscope_model::Bytes;
 use oomscope_snapshot::load::{Outline, Seen, SeenSegments};
 use oomscope_units as units;
+use tr::tr;
 
 /// Heights of the two pictures, in points.
 const SEGMENTS_PX: f32 = 24.0;
@@ -16,18 +17,25 @@ pub(super) fn ui(ui: &mut egui::Ui, seen: &Seen, fraction: Option<f32>) {
         ui.add_space(8.0);
         let reserved = units::bytes(segments.reserved_bytes);
         let active = units::bytes(segments.active_bytes);
-        let count = units::counted(segments.count, "segment");
         let device = units::capitalised(&device.to_string());
-        ui.label(format!("{device} at the end: {reserved} reserved in {count}, {active} active"));
+        ui.label(tr!(
+            "{device} at the end: {reserved} reserved in {count} segment, {active} active"
+                | "{device} at the end: {reserved} reserved in {count} segments, {active} active"
+                    % segments.count,
+            device,
+            reserved,
+            count = units::count(segments.count as u64),
+            active
+        ));
         segments_ui(ui, segments);
     }
     if seen.traces.is_empty() {
         return;
     }
     ui.add_space(8.0);
-    ui.label("Allocated memory, event by event");
+    ui.label(tr!("Allocated memory, event by event"));
     curves_ui(ui, seen, fraction.unwrap_or(1.0));
-    let note = "Level not known yet: the end of the file says how high the curve is.";
+    let note = tr!("Level not known yet: the end of the file says how high the curve is.");
     ui.add(egui::Label::new(theme::muted(ui, note)).wrap());
 }
 
@@ -36,9 +44,10 @@ fn segments_ui(ui: &mut egui::Ui, segments: &SeenSegments) {
     let palette = theme::palette(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), SEGMENTS_PX), Sense::hover());
     response.widget_info(|| {
-        WidgetInfo::labeled(egui::Role::Canvas, true, "Segments at the end of the recording")
+        WidgetInfo::labeled(egui::Role::Canvas, true, tr!("Segments at the end of the recording"))
     });
-    response.on_hover_text("Each segment as wide as it is large, filled as far as its blocks are active");
+    response
+        .on_hover_text(tr!("Each segment as wide as it is large, filled as far as its blocks are active"));
     ui.painter().rect_filled(rect, 0.0, theme::color(palette.window));
     // One mesh: single rectangles would have soft edges, which show as seams.
     let mut mesh = Mesh::default();
@@ -71,7 +80,7 @@ fn segment_parts(rect: Rect, segments: &SeenSegments) -> impl Iterator<Item = (R
 fn curves_ui(ui: &mut egui::Ui, seen: &Seen, fraction: f32) {
     let palette = theme::palette(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), CURVE_PX), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(egui::Role::Canvas, true, "Shape of the curve so far"));
+    response.widget_info(|| WidgetInfo::labeled(egui::Role::Canvas, true, tr!("Shape of the curve so far")));
     ui.painter().rect_filled(rect, 0.0, theme::color(palette.window));
     let events: u64 = seen.traces.values().map(Outline::events).sum();
     let (mut left, mut mesh) = (rect.left(), Mesh::default());

@@ -8,6 +8,7 @@ use crate::{menus, theme};
 use eframe::egui;
 use oomscope_snapshot::load::FileStamp;
 use std::path::{Path, PathBuf};
+use tr::tr;
 
 /// Smallest width of the menu, in points: room for a name and some of its folder.
 const MIN_MENU_PX: f32 = 320.0;
@@ -40,7 +41,7 @@ impl RecentFile {
     /// The text beside the name.
     fn note(&self) -> String {
         let folder = names::folder_of(&self.path);
-        if self.is_missing { format!("{folder} · no longer there") } else { folder }
+        if self.is_missing { format!("{folder} · {}", tr!("no longer there")) } else { folder }
     }
 }
 
@@ -49,7 +50,7 @@ pub(crate) fn menu(ui: &mut egui::Ui, files: &[RecentFile], commands: &mut Vec<C
     if files.is_empty() {
         return;
     }
-    let menu = ui.menu_button("Recent", |ui| {
+    let menu = ui.menu_button(tr!("Recent"), |ui| {
         ui.set_min_width(MIN_MENU_PX);
         for file in files {
             let button = egui::Button::new(names::file_name(&file.path))
@@ -62,11 +63,11 @@ pub(crate) fn menu(ui: &mut egui::Ui, files: &[RecentFile], commands: &mut Vec<C
             }
         }
         ui.separator();
-        if ui.button("Clear this list").clicked() {
+        if ui.button(tr!("Clear this list")).clicked() {
             commands.push(Command::ForgetRecent);
             ui.close();
         }
     });
     menus::in_line(&menu.response, false);
-    menu.response.on_hover_text("Files that were opened last");
+    menu.response.on_hover_text(tr!("Files that were opened last"));
 }

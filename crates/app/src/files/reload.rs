@@ -15,6 +15,7 @@ use oomscope_model::{EventIx, Moment, Snapshot, StackId, Timeline};
 use oomscope_snapshot::load::{FileStamp, Input, LoadError, LoadJob};
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// The versions of an open file: the one that is shown, and the one that is loading.
 #[derive(Default)]
@@ -36,7 +37,7 @@ impl Reload {
         self.failure = None;
         match loading::start(input, max_memory, ctx) {
             Ok(job) => self.job = Some(job),
-            Err(error) => self.failure = Some(format!("cannot start a thread: {error}")),
+            Err(error) => self.failure = Some(tr!("cannot start a thread: {error}", error)),
         }
     }
 
@@ -87,21 +88,21 @@ impl Reload {
             ui.horizontal_wrapped(|ui| match (&self.job, self.failure.take()) {
                 (Some(job), _) => loading_ui(ui, job),
                 (None, Some(failure)) => {
-                    ui.label(format!("The file could not be loaded again: {failure}"));
-                    if ui.button("Try again").clicked() {
+                    ui.label(tr!("The file could not be loaded again: {failure}", failure));
+                    if ui.button(tr!("Try again")).clicked() {
                         commands.push(Command::Reload(tab));
                     }
-                    if !ui.button("Dismiss").clicked() {
+                    if !ui.button(tr!("Dismiss")).clicked() {
                         self.failure = Some(failure);
                     }
                 }
                 (None, None) => {
-                    ui.label("The file has changed on the disk.");
-                    let hint = "Show the new version at the same event (F5)";
-                    if ui.button("Reload").on_hover_text(hint).clicked() {
+                    ui.label(tr!("The file has changed on the disk."));
+                    let hint = tr!("Show the new version at the same event (F5)");
+                    if ui.button(tr!("Reload")).on_hover_text(hint).clicked() {
                         commands.push(Command::Reload(tab));
                     }
-                    if ui.button("Ignore").on_hover_text("Keep showing this version").clicked() {
+                    if ui.button(tr!("Ignore")).on_hover_text(tr!("Keep showing this version")).clicked() {
                         self.ignored = newer;
                     }
                 }
@@ -122,8 +123,8 @@ impl Reload {
 
 fn loading_ui(ui: &mut egui::Ui, job: &LoadJob) {
     let percent = job.progress().fraction().map(|share| format!(" {:.0} %", share * 100.0));
-    ui.label(format!("Loading the file again …{}", percent.unwrap_or_default()));
-    if ui.button("Cancel").clicked() {
+    ui.label(format!("{}{}", tr!("Loading the file again …"), percent.unwrap_or_default()));
+    if ui.button(tr!("Cancel")).clicked() {
         job.progress().cancel();
     }
 }

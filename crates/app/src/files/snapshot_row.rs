@@ -7,6 +7,7 @@ use eframe::egui::{self, Align, Align2, Layout, Rect, Sense, TextStyle, UiBuilde
 use oomscope_diagnosis::Severity;
 use oomscope_snapshot::load::FileStamp;
 use oomscope_units as units;
+use tr::tr;
 
 /// Height of a row, in points: two lines of text with some space.
 pub(super) const ROW_PX: f32 = 46.0;
@@ -166,22 +167,24 @@ fn verdict(row: &SnapshotRow<'_>) -> (String, Option<Severity>) {
         Look::Done(Scan::Found(glance)) => {
             return (glance.title.clone(), Some(glance.severity));
         }
-        _ if !row.is_enabled => "no longer there",
-        Look::Done(Scan::Failed(why)) => why,
-        Look::Large => "large: right-click to look into it, click to open it",
-        Look::Waiting => row.until_known.unwrap_or("…"),
+        _ if !row.is_enabled => tr!("no longer there"),
+        Look::Done(Scan::Failed(why)) => why.to_string(),
+        Look::Large => tr!("large: right-click to look into it, click to open it"),
+        Look::Waiting => row.until_known.unwrap_or("…").to_owned(),
     };
-    (text.to_owned(), None)
+    (text, None)
 }
 
 fn hint_ui(ui: &mut egui::Ui, row: &SnapshotRow<'_>) {
     ui.label(row.hint);
     if let Look::Done(Scan::Found(glance)) = &row.look {
         ui.label(theme::strong(&glance.title, 13.0));
-        let device = glance.device.as_ref().map(|device| format!(" of {device}"));
         let peak = glance.peak.written(units::bytes_exact);
-        ui.label(format!("Peak of active memory{}: {peak}", device.unwrap_or_default()));
-        ui.label(theme::muted(ui, "The line is active memory over events; red marks failed requests."));
+        ui.label(match &glance.device {
+            Some(device) => tr!("Peak of active memory of {device}: {peak}", device, peak),
+            None => tr!("Peak of active memory: {peak}", peak),
+        });
+        ui.label(theme::muted(ui, tr!("The line is active memory over events; red marks failed requests.")));
     }
 }
 

@@ -10,6 +10,7 @@ use crate::command::Command;
 use crate::theme;
 use eframe::egui;
 use oomscope_snapshot::load::Input;
+use tr::tr;
 
 /// The command that records a program.
 const RUN: &str = "oomscope run train.py --lr 1e-4";
@@ -73,21 +74,23 @@ pub(crate) fn ui(
 }
 
 fn open_ui(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
-    ui.heading("See what filled the GPU");
-    ui.add(egui::Label::new("Open a PyTorch memory snapshot, or drop one anywhere on this window.").wrap());
+    ui.heading(tr!("See what filled the GPU"));
+    ui.add(
+        egui::Label::new(tr!("Open a PyTorch memory snapshot, or drop one anywhere on this window.")).wrap(),
+    );
     ui.add_space(8.0);
-    if ui.button("Open snapshots…").on_hover_text("Ctrl+O").clicked() {
+    if ui.button(tr!("Open snapshots…")).on_hover_text("Ctrl+O").clicked() {
         commands.push(Command::OpenDialog);
     }
     ui.add_space(20.0);
-    ui.label(theme::strong("Record one", 13.0));
+    ui.label(theme::strong(tr!("Record one"), 13.0));
     code_ui(ui, RUN);
-    ui.label(theme::small(
-        "The file is written when memory runs out, and its verdict is printed. Each rank of a job:",
-    ));
+    ui.label(theme::small(tr!(
+        "The file is written when memory runs out, and its verdict is printed. Each rank of a job:"
+    )));
     code_ui(ui, RUN_RANKS);
     ui.add_space(8.0);
-    ui.label(theme::small("Without the package, in the program itself:"));
+    ui.label(theme::small(tr!("Without the package, in the program itself:")));
     code_ui(ui, RECORD);
 }
 
@@ -97,7 +100,7 @@ fn code_ui(ui: &mut egui::Ui, code: &str) {
         ui.set_width(ui.available_width());
         ui.monospace(code);
     });
-    if ui.button("Copy").on_hover_text(format!("Copy: {code}")).clicked() {
+    if ui.button(tr!("Copy")).on_hover_text(tr!("Copy: {code}", code)).clicked() {
         ui.copy_text(code.to_owned());
     }
 }
@@ -111,18 +114,18 @@ fn lists_ui(
 ) {
     ui.spacing_mut().item_spacing.y = 2.0;
     if !recent.is_empty() {
-        ui.label(theme::strong("Open again", 13.0));
+        ui.label(theme::strong(tr!("Open again"), 13.0));
         for file in recent {
             recent_ui(ui, file, glances, commands);
         }
         ui.add_space(20.0);
     }
-    ui.label(theme::strong("Look at a sample", 13.0));
+    ui.label(theme::strong(tr!("Look at a sample"), 13.0));
     for sample in &samples.first {
         sample_ui(ui, sample, glances, commands);
     }
     if let Some(folder) = &samples.folder
-        && ui.link("All samples").on_hover_text(names::whole_path(folder)).clicked()
+        && ui.link(tr!("All samples")).on_hover_text(names::whole_path(folder)).clicked()
     {
         commands.push(Command::OpenFile(folder.clone()));
     }
@@ -177,7 +180,7 @@ pub(crate) fn drop_hint(ui: &egui::Ui) {
     painter.text(
         all.center(),
         egui::Align2::CENTER_CENTER,
-        "Drop to open",
+        tr!("Drop to open"),
         font,
         theme::color(palette.accent),
     );

@@ -6,6 +6,7 @@ use crate::command::Command;
 use crate::{menus, theme};
 use eframe::egui::{self, Align, Layout, TextStyle, vec2};
 use std::ops::Range;
+use tr::tr;
 
 /// Widest name of one tab among many, in points: four fit beside the buttons of a window of 1280.
 const CROWDED_NAME_PX: f32 = 132.0;
@@ -100,8 +101,8 @@ fn tab(
         ui.painter().hline(label.rect.x_range(), label.rect.bottom() - LINE_PX / 2.0, line);
     }
     let enabled = ui.is_enabled();
-    let spoken = if document.is_failed() { "not read: " } else { "" };
-    let spoken = format!("{spoken}{}", document.title());
+    let title = document.title();
+    let spoken = if document.is_failed() { tr!("not read: {title}", title) } else { title.to_owned() };
     label.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, enabled, is_current, &spoken));
     if label.clicked() {
         commands.push(Command::Show(at));
@@ -110,7 +111,7 @@ fn tab(
         commands.push(Command::Close(at));
     }
     label.context_menu(|ui| context_menu(ui, at, document, commands));
-    let name = format!("Close {}", document.title());
+    let name = tr!("Close {}", document.title());
     let close =
         ui.add(egui::Button::new("×").frame(false).min_size(vec2(CLOSE_PX, CLOSE_PX))).on_hover_text(&name);
     close.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, enabled, &name));
@@ -134,27 +135,27 @@ fn context_menu(ui: &mut egui::Ui, at: usize, document: &Document, commands: &mu
             ui.close();
         }
     };
-    item(ui, "Close", Command::Close(at));
-    item(ui, "Close others", Command::CloseOthers(at));
-    item(ui, "Load again", Command::Reload(at));
+    item(ui, &tr!("Close"), Command::Close(at));
+    item(ui, &tr!("Close others"), Command::CloseOthers(at));
+    item(ui, &tr!("Load again"), Command::Reload(at));
     ui.separator();
     if let Some(path) = document.input().path() {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(std::path::Path::new("."));
-        item(ui, "Show its folder", Command::OpenFile(folder.to_owned()));
-        if ui.button("Copy path").clicked() {
+        item(ui, &tr!("Show its folder"), Command::OpenFile(folder.to_owned()));
+        if ui.button(tr!("Copy path")).clicked() {
             ui.copy_text(path.display().to_string());
             ui.close();
         }
-        item(ui, "Copy link to this view", Command::CopyLink(at));
+        item(ui, &tr!("Copy link to this view"), Command::CopyLink(at));
         ui.separator();
     }
-    item(ui, "Reset layout", Command::ResetLayout);
+    item(ui, &tr!("Reset layout"), Command::ResetLayout);
 }
 
 /// The menu of all files.
 fn all_menu(ui: &mut egui::Ui, documents: &[Document], current: usize, commands: &mut Vec<Command>) {
-    let menu = ui.menu_button(format!("All {}", documents.len()), |ui| {
+    let menu = ui.menu_button(tr!("All {}", documents.len()), |ui| {
         ui.set_min_width(MIN_MENU_PX);
         egui::ScrollArea::vertical().show(ui, |ui| {
             for (at, document) in documents.iter().enumerate() {
@@ -168,7 +169,7 @@ fn all_menu(ui: &mut egui::Ui, documents: &[Document], current: usize, commands:
         });
     });
     menus::in_line(&menu.response, false);
-    menu.response.on_hover_text("All open files");
+    menu.response.on_hover_text(tr!("All open files"));
 }
 
 #[cfg(test)]

@@ -9,9 +9,11 @@ use crate::export::{self, ExportChoice};
 use crate::preferences::{self, Preferences};
 use crate::right_side::RightSide;
 use crate::text_size::{self, TextSize};
+use crate::texts;
 use crate::{menus, theme};
 use eframe::egui::containers::menu::{MenuButton, MenuConfig};
 use eframe::egui::{self, Panel, PopupCloseBehavior, ThemePreference};
+use tr::tr;
 
 /// Room in the line, in points, from which it has buttons for the places before, and a menu of recent files: the
 /// places have keys, and the search for commands has the files.
@@ -31,7 +33,7 @@ pub(crate) fn ui(
         let has_history = MIN_HISTORY_PX <= ui.available_width();
         let right = RightSide::of(ui, "tabs", ui.available_height());
         right.left_ui(ui, |ui| {
-            if ui.button("Open…").on_hover_text("Open snapshots (Ctrl+O)").clicked() {
+            if ui.button(tr!("Open…")).on_hover_text(tr!("Open snapshots (Ctrl+O)")).clicked() {
                 commands.push(Command::OpenDialog);
             }
             if MIN_RECENT_PX <= ui.available_width() {
@@ -46,7 +48,7 @@ pub(crate) fn ui(
                     history_buttons(ui, file);
                 }
             }
-            if ui.button("?").on_hover_text("Keyboard and mouse").clicked() {
+            if ui.button("?").on_hover_text(tr!("Keyboard and mouse")).clicked() {
                 commands.push(Command::Help);
             }
             settings_menu(ui, preferences, commands);
@@ -57,32 +59,32 @@ pub(crate) fn ui(
 fn history_buttons(ui: &mut egui::Ui, file: &mut OpenFile) {
     let Some(device) = file.device() else { return };
     let (can_go_back, can_go_forward) = device.at.can_go();
-    let back = ui.add_enabled(can_go_back, egui::Button::new("Back"));
-    if back.on_hover_text("Back to the place before (Alt+Left)").clicked() {
+    let back = ui.add_enabled(can_go_back, egui::Button::new(tr!("Back")));
+    if back.on_hover_text(tr!("Back to the place before (Alt+Left)")).clicked() {
         device.at.back();
     }
-    let forward = ui.add_enabled(can_go_forward, egui::Button::new("Forward"));
-    if forward.on_hover_text("Forward again (Alt+Right)").clicked() {
+    let forward = ui.add_enabled(can_go_forward, egui::Button::new(tr!("Forward")));
+    if forward.on_hover_text(tr!("Forward again (Alt+Right)")).clicked() {
         device.at.forward();
     }
 }
 
 fn export_menu(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
-    let menu = ui.menu_button("Export", |ui| {
+    let menu = ui.menu_button(tr!("Export"), |ui| {
         for choice in export::EXPORT_CHOICES {
-            if ui.button(choice.name).clicked() {
+            if ui.button(texts::translated(choice.name)).clicked() {
                 commands.push(Command::Export(choice));
             }
         }
         ui.separator();
-        let copy =
-            egui::Button::new("Copy the timeline").right_text(theme::muted(ui, "Ctrl+Shift+E").size(11.0));
-        if ui.add(copy).on_hover_text("As a picture, to the clipboard").clicked() {
+        let copy = egui::Button::new(tr!("Copy the timeline"))
+            .right_text(theme::muted(ui, "Ctrl+Shift+E").size(11.0));
+        if ui.add(copy).on_hover_text(tr!("As a picture, to the clipboard")).clicked() {
             commands.push(Command::CopyPicture(ExportChoice::TIMELINE));
         }
     });
     menus::in_line(&menu.response, false);
-    menu.response.on_hover_text("Write what is shown as a picture, with a caption");
+    menu.response.on_hover_text(tr!("Write what is shown as a picture, with a caption"));
 }
 
 fn settings_popup() -> egui::Id {
@@ -95,16 +97,16 @@ pub(crate) fn open_settings(ctx: &egui::Context) {
 }
 
 fn text_size_ui(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
-    ui.label("Text size");
+    ui.label(tr!("Text size"));
     ui.horizontal(|ui| {
         let choices = [
-            (TextSize::Smaller, "-", "Smaller text", "Ctrl+-"),
-            (TextSize::Larger, "+", "Larger text", "Ctrl+="),
-            (TextSize::Normal, "Normal", "Text of normal size", "Ctrl+0"),
+            (TextSize::Smaller, "-".to_owned(), tr!("Smaller text"), "Ctrl+-"),
+            (TextSize::Larger, "+".to_owned(), tr!("Larger text"), "Ctrl+="),
+            (TextSize::Normal, tr!("Normal"), tr!("Text of normal size"), "Ctrl+0"),
         ];
         for (size, label, name, keys) in choices {
             let button = ui.button(label).on_hover_text(format!("{name} ({keys})"));
-            button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
+            button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
             if button.clicked() {
                 commands.push(Command::TextSize(size));
             }
@@ -115,14 +117,14 @@ fn text_size_ui(ui: &mut egui::Ui, commands: &mut Vec<Command>) {
 
 fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mut Vec<Command>) {
     let choices = [
-        (ThemePreference::System, "Follow the system"),
-        (ThemePreference::Light, "Light"),
-        (ThemePreference::Dark, "Dark"),
+        (ThemePreference::System, tr!("Follow the system")),
+        (ThemePreference::Light, tr!("Light")),
+        (ThemePreference::Dark, tr!("Dark")),
     ];
     // The menu stays open while the user types in it.
     let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
-    let (button, _) = MenuButton::new("Settings").config(config).ui(ui, |ui| {
-        ui.label("Theme");
+    let (button, _) = MenuButton::new(tr!("Settings")).config(config).ui(ui, |ui| {
+        ui.label(tr!("Theme"));
         let current = ui.ctx().options(|options| options.theme_preference);
         for (preference, name) in choices {
             if ui.selectable_label(current == preference, name).clicked() {
@@ -134,8 +136,8 @@ fn settings_menu(ui: &mut egui::Ui, preferences: &mut Preferences, commands: &mu
         ui.separator();
         preferences::ui(ui, preferences);
         ui.separator();
-        let hint = "Arrange the panes as they were at first";
-        if ui.button("Reset layout").on_hover_text(hint).clicked() {
+        let hint = tr!("Arrange the panes as they were at first");
+        if ui.button(tr!("Reset layout")).on_hover_text(hint).clicked() {
             commands.push(Command::ResetLayout);
             ui.close();
         }

@@ -3,6 +3,7 @@
 use crate::device::filtering::{FilterMode, Filtering, Found};
 use crate::device::{Derived, Outline, Standpoint};
 use crate::query_field::{self, QueryField, Written};
+use crate::texts::{self, marked};
 use crate::theme;
 use crate::work::by_ptr::ByPtr;
 use crate::work::memo::Memo;
@@ -12,6 +13,7 @@ use oomscope_model::{Bytes, Moment, Recording, Timeline};
 use oomscope_units as units;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use tr::tr;
 
 /// Height of the line.
 pub(crate) const HEIGHT_PX: f32 = 32.0;
@@ -23,7 +25,7 @@ const FIELD_PX: RangeInclusive<f32> = 170.0..=560.0;
 /// With less room than this, the result is one text that is cut.
 const MIN_RESULT_PX: f32 = 330.0;
 
-const HINT: &str = "size>100MB attention stream:7 live …";
+const HINT: &str = marked!("size>100MB attention stream:7 live …");
 
 /// The memory of the bar between frames.
 #[derive(Default)]
@@ -52,7 +54,7 @@ pub(crate) fn ui(
 ) {
     let is_active = field_ui(ui, recording, &mut derived.filtering, at, state);
     let is_of_finding = finding_ui(ui, at);
-    if !at.query.is_empty() && ui.button("Clear").on_hover_text("Show everything again").clicked() {
+    if !at.query.is_empty() && ui.button(tr!("Clear")).on_hover_text(tr!("Show everything again")).clicked() {
         at.clear_filter();
     }
     if !at.query.is_empty() || is_of_finding {
@@ -71,7 +73,7 @@ fn field_ui(
 ) -> bool {
     // Every device has its own history of what was written.
     let id = ui.make_persistent_id(("filter", Arc::as_ptr(recording.snapshot()) as usize, recording.device));
-    let label = ui.label(theme::muted(ui, "Filter")).on_hover_text("Write a filter (/)");
+    let label = ui.label(theme::muted(ui, tr!("Filter"))).on_hover_text(tr!("Write a filter (/)"));
     let width_px = (ui.available_width() * FIELD_SHARE).clamp(*FIELD_PX.start(), *FIELD_PX.end());
     let written = at.query.clone();
     let vocabulary = filtering.vocabulary();
@@ -99,13 +101,16 @@ fn field_ui(
 /// The part of the filter that the report set, if it did; a click takes it away.
 fn finding_ui(ui: &mut egui::Ui, at: &mut Standpoint) -> bool {
     let Some(outline) = at.outlined().filter(|outline| outline.is_filter) else { return false };
-    let count = units::counted(outline.allocations().len(), "block");
+    let blocks = outline.allocations().len();
+    let title = units::printable(outline.title());
     let hint = format!(
-        "Only what the report shows: {}, {}\nClick to show the rest as before",
-        units::printable(outline.title()),
-        outline.label
+        "{}\n{}",
+        tr!("Only what the report shows: {title}, {label}", title, label = outline.label),
+        tr!("Click to show the rest as before")
     );
-    let whole = format!("{count} of the report");
+    let count = texts::blocks(blocks);
+    let whole =
+        tr!("{} block of the report" | "{} blocks of the report" % blocks, units::count(blocks as u64));
     let shown = if ui.available_width() < MIN_RESULT_PX { &count } else { &whole };
     let chip = ui.add(egui::Button::selectable(true, theme::small(format!("{shown}  ×"))));
     chip.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, true, &whole));
@@ -119,8 +124,8 @@ fn finding_ui(ui: &mut egui::Ui, at: &mut Standpoint) -> bool {
 fn mode_ui(ui: &mut egui::Ui, at: &mut Standpoint) {
     ui.spacing_mut().item_spacing.x = 2.0;
     for (mode, name, hint) in [
-        (FilterMode::Dim, "Dim", "What does not match fades"),
-        (FilterMode::Only, "Only", "What does not match is left out"),
+        (FilterMode::Dim, tr!("Dim"), tr!("What does not match fades")),
+        (FilterMode::Only, tr!("Only"), tr!("What does not match is left out")),
     ] {
         let text = egui::RichText::new(name).size(12.0);
         if ui.selectable_label(at.filter_mode == mode, text).on_hover_text(hint).clicked() {
@@ -142,7 +147,7 @@ fn result_ui(
     if let Some(error) = filtering.error() {
         if is_active {
             // The popup says what is wrong; figures would read as those of what is written.
-            let text = "not a query yet; the views show the last one";
+            let text = tr!("not a query yet; the views show the last one");
             ui.add(egui::Label::new(theme::muted(ui, text)).truncate());
         } else {
             let text = error.to_string();
@@ -151,24 +156,29 @@ fn result_ui(
         return;
     }
     let Some(found) = filtering.found() else { return };
-    let Texts { now, in_blocks, most, all } = state.texts(timeline, at.cursor, found);
+    let Texts { now, now_in_blocks, all } = state.texts(timeline, at.cursor, found);
     let peak = found.matches.known_peak();
     let peak_text = peak.map_or_else(|| "…".to_owned(), |(_, bytes)| units::bytes(bytes));
-    let hint = format!("{now}, in {in_blocks}\n{most} {peak_text}\n{all}");
+    let most = tr!("at most {}", peak_text);
+    let hint = format!("{now_in_blocks}\n{most}\n{all}");
     if found.matches.count() == 0 || ui.available_width() < MIN_RESULT_PX {
-        let text = if found.matches.count() == 0 { all } else { format!("{now}, {most} {peak_text}") };
+        let text = if found.matches.count() == 0 { all } else { format!("{now}, {most}") };
         ui.add(egui::Label::new(text).truncate()).on_hover_text(hint);
         return;
     }
     ui.spacing_mut().item_spacing.x = 4.0;
-    ui.label(format!("{now}, {most}")).on_hover_text(&hint);
+    ui.label(tr!("{now}, at most", now)).on_hover_text(&hint);
     match peak {
         Some((moment, bytes)) => {
             let place = match moment.event() {
-                Some(event) => format!("after event {}", units::count(event.0)),
-                None => "before the first event".to_owned(),
+                Some(event) => tr!("after event {}", units::count(event.0)),
+                None => tr!("before the first event"),
             };
-            let hint = format!("The peak of what matches, {place}: go there\n{}", units::bytes_exact(bytes));
+            let hint = format!(
+                "{}\n{}",
+                tr!("The peak of what matches, {place}: go there", place),
+                units::bytes_exact(bytes)
+            );
             if ui.link(peak_text).on_hover_text(hint).clicked() {
                 at.go_to(moment);
             }
@@ -183,28 +193,33 @@ fn result_ui(
 /// The figures of the matches, in words.
 struct Texts {
     now: String,
-    in_blocks: String,
-    most: &'static str,
+    now_in_blocks: String,
     all: String,
 }
 
 impl State {
     fn texts(&self, timeline: &Timeline, cursor: Moment, found: &Found) -> Texts {
         let AtCursor { bytes, blocks } = self.at_cursor(timeline, cursor, &found.matches);
+        let size = units::bytes(bytes);
         let active = timeline.active_at(cursor).written(units::bytes);
         let (count, known) = (found.matches.count() as u64, timeline.lifetimes.len() as u64);
         let mut all = if count == 0 {
-            "nothing matches".to_owned()
+            tr!("nothing matches")
         } else {
-            format!("{} of {} allocations", units::count(count), units::count(known))
+            tr!("{} of {} allocations", units::count(count), units::count(known))
         };
         for note in found.notes.iter() {
             all = format!("{all} · {note}");
         }
         Texts {
-            now: format!("{} of {active} at the cursor", units::bytes(bytes)),
-            in_blocks: units::counted(blocks, "block"),
-            most: "at most",
+            now: tr!("{size} of {active} at the cursor", size, active),
+            now_in_blocks: tr!(
+                "{size} of {active} at the cursor, in {count} block"
+                    | "{size} of {active} at the cursor, in {count} blocks" % blocks,
+                size,
+                active,
+                count = units::count(blocks as u64)
+            ),
             all,
         }
     }

@@ -3,6 +3,7 @@
 use crate::theme;
 use eframe::egui::{self, Rect, Sense, Stroke, StrokeKind, pos2, vec2};
 use oomscope_units as units;
+use tr::tr;
 
 /// Height of a bar, in points.
 const HEIGHT_PX: f32 = 14.0;
@@ -52,7 +53,15 @@ impl Bar {
     /// `13.3 GiB reserved, 22.8 GiB as it is, 23.6 GiB at most`.
     fn words(&self) -> String {
         let bytes = |bytes: u64| units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX));
-        let capacity = self.capacity.map_or_else(String::new, |most| format!(", {} at most", bytes(most)));
-        format!("{} reserved, {} as it is{capacity}", bytes(self.predicted), bytes(self.recorded))
+        let (reserved, as_it_is) = (bytes(self.predicted), bytes(self.recorded));
+        match self.capacity {
+            Some(most) => tr!(
+                "{reserved} reserved, {as_it_is} as it is, {most} at most",
+                reserved,
+                as_it_is,
+                most = bytes(most)
+            ),
+            None => tr!("{reserved} reserved, {as_it_is} as it is", reserved, as_it_is),
+        }
     }
 }

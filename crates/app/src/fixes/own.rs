@@ -20,6 +20,7 @@ use oomscope_report::{export_line, fidelity_text, fits_or_until, to_spare};
 use oomscope_simulator::{Fidelity, Settings, Subject};
 use oomscope_units as units;
 use std::sync::{Arc, OnceLock};
+use tr::tr;
 
 /// A row that the user fills in.
 #[derive(Default)]
@@ -71,7 +72,7 @@ impl OwnRow {
         predictions: &Arc<Predictions>,
         capacity: Option<Bytes>,
     ) {
-        fold_ui(ui, theme::small("Try other settings or another batch"), |ui| {
+        fold_ui(ui, theme::small(tr!("Try other settings or another batch")), |ui| {
             let recorded = self.recorded.get_or_insert_with(|| Settings::in_effect(ctx.recording));
             let controls = self.controls.get_or_insert_with(|| Controls::new(recorded.clone()));
             let has_batch = self.background.latest().is_none_or(|answer| answer.outcome.has_batch);
@@ -82,7 +83,7 @@ impl OwnRow {
             let mode = ctx.derived.work_mode;
             let answer = self.background.ask(&request, ui.ctx(), mode, "own settings", task).cloned();
             if answer.is_none() {
-                waiting::ui(ui, "Simulating", &mut self.background, &request);
+                waiting::ui(ui, &tr!("Simulating"), &mut self.background, &request);
             }
             let Some(answer) = answer.or_else(|| self.background.latest().cloned()) else { return };
             let key = (ByPtr(Arc::clone(&answer)), ByPtr(Arc::clone(predictions)));
@@ -102,7 +103,7 @@ fn answer_ui(ui: &mut egui::Ui, answer: &OwnAnswer, predictions: &Predictions) {
     let OwnAnswer { own, outcome, fidelity } = answer;
     let margin = outcome.margin.map_or_else(String::new, |margin| {
         if margin < 0 {
-            return format!("{} missing at least", units::bytes(-margin));
+            return tr!("{} missing at least", units::bytes(-margin));
         }
         to_spare(margin, outcome.figures.peak_reserved, None)
     });
@@ -112,11 +113,11 @@ fn answer_ui(ui: &mut egui::Ui, answer: &OwnAnswer, predictions: &Predictions) {
         let export = format!("export {}", export_line(&own.settings));
         ui.horizontal_wrapped(|ui| {
             ui.label(theme::small(&export).monospace());
-            if ui.button(theme::small("Copy")).on_hover_text("Copy this line").clicked() {
+            if ui.button(theme::small(tr!("Copy"))).on_hover_text(tr!("Copy this line")).clicked() {
                 ui.copy_text(export);
             }
         });
     }
-    let trust = format!("The recording simulated as it is: {}", fidelity_text(*fidelity));
+    let trust = tr!("The recording simulated as it is: {}", fidelity_text(*fidelity));
     ui.add(egui::Label::new(theme::muted(ui, trust)).wrap());
 }

@@ -3,6 +3,7 @@
 use eframe::egui::{self, ComboBox, DragValue};
 use oomscope_remedies::Own;
 use oomscope_simulator::Settings;
+use tr::tr;
 
 const MIB: u64 = 1 << 20;
 
@@ -28,18 +29,20 @@ impl Controls {
     pub(super) fn ui(&mut self, ui: &mut egui::Ui, recorded: &Settings, has_batch: bool) {
         ui.horizontal_wrapped(|ui| {
             ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-            let hint = "expandable_segments: segments that grow page by page";
-            ui.checkbox(&mut self.settings.expandable_segments, "Expandable segments").on_hover_text(hint);
+            let hint = tr!("expandable_segments: segments that grow page by page");
+            ui.checkbox(&mut self.settings.expandable_segments, tr!("Expandable segments"))
+                .on_hover_text(hint);
             self.max_split_ui(ui);
             self.garbage_ui(ui);
             self.rounding_ui(ui);
-            let hint = "The size of the batch, as a multiple of this one";
-            let batch = DragValue::new(&mut self.batch).range(0.05..=20.0).speed(0.01).prefix("batch × ");
+            let hint = tr!("The size of the batch, as a multiple of this one");
+            let batch =
+                DragValue::new(&mut self.batch).range(0.05..=20.0).speed(0.01).prefix(tr!("batch × "));
             ui.add_enabled(has_batch, batch)
                 .on_hover_text(hint)
-                .on_disabled_hover_text("The recording shows nothing that depends on the batch");
+                .on_disabled_hover_text(tr!("The recording shows nothing that depends on the batch"));
             let is_changed = self.settings != *recorded || self.batch.to_bits() != 1f64.to_bits();
-            if is_changed && ui.button("Reset").on_hover_text("As recorded").clicked() {
+            if is_changed && ui.button(tr!("Reset")).on_hover_text(tr!("As recorded")).clicked() {
                 *self = Self::new(recorded.clone());
             }
         });
@@ -47,8 +50,8 @@ impl Controls {
 
     fn max_split_ui(&mut self, ui: &mut egui::Ui) {
         let text = |bytes: Option<u64>| match bytes {
-            None => "split all".to_owned(),
-            Some(bytes) => format!("split below {} MiB", bytes / MIB),
+            None => tr!("split all"),
+            Some(bytes) => tr!("split below {} MiB", bytes / MIB),
         };
         let current = self.settings.max_split_bytes;
         let response =
@@ -58,13 +61,13 @@ impl Controls {
                     ui.selectable_value(&mut self.settings.max_split_bytes, bytes, text(bytes));
                 }
             });
-        response.response.on_hover_text("max_split_size_mb: larger blocks are not split");
+        response.response.on_hover_text(tr!("max_split_size_mb: larger blocks are not split"));
     }
 
     fn garbage_ui(&mut self, ui: &mut egui::Ui) {
         let text = |part: f64| match part {
-            part if part <= 0.0 => "no garbage collection".to_owned(),
-            part => format!("collect garbage from {:.0} %", part * 100.0),
+            part if part <= 0.0 => tr!("no garbage collection"),
+            part => tr!("collect garbage from {} %", format_args!("{:.0}", part * 100.0)),
         };
         let current = self.settings.garbage_collection_threshold;
         let response = ComboBox::from_id_salt("garbage_collection_threshold")
@@ -76,14 +79,14 @@ impl Controls {
             });
         response
             .response
-            .on_hover_text("garbage_collection_threshold: give old blocks back from this part of the allowed memory on; works only with a memory fraction");
+            .on_hover_text(tr!("garbage_collection_threshold: give old blocks back from this part of the allowed memory on; works only with a memory fraction"));
     }
 
     fn rounding_ui(&mut self, ui: &mut egui::Ui) {
         let text = |divisions: &[u32]| match divisions.first() {
-            Some(&first) if divisions.iter().any(|&other| other != first) => "rounding by size".to_owned(),
-            Some(&first) if 1 < first => format!("round up to 1/{first} of a power of 2"),
-            _ => "no rounding up".to_owned(),
+            Some(&first) if divisions.iter().any(|&other| other != first) => tr!("rounding by size"),
+            Some(&first) if 1 < first => tr!("round up to 1/{first} of a power of 2", first),
+            _ => tr!("no rounding up"),
         };
         let current = text(&self.settings.roundup_power2_divisions);
         let response =
@@ -95,6 +98,6 @@ impl Controls {
             });
         response
             .response
-            .on_hover_text("roundup_power2_divisions: fewer different sizes, more waste in each");
+            .on_hover_text(tr!("roundup_power2_divisions: fewer different sizes, more waste in each"));
     }
 }

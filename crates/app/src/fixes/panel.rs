@@ -17,6 +17,7 @@ use oomscope_remedies::Predictions;
 use oomscope_report::{largest_batch_line, remedies_in_words, unchanged_name};
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// Width of the field for the capacity, in points: room for `80.00 GiB`.
 const CAPACITY_PX: f32 = 84.0;
@@ -63,7 +64,7 @@ impl Pane for State {
 impl State {
     fn fixes_ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
         if ctx.recording.device == DeviceId::HOST || ctx.recording.events.is_empty() {
-            let text = "No events of a GPU's allocator were recorded that could be changed.";
+            let text = tr!("No events of a GPU's allocator were recorded that could be changed.");
             ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
             return;
         }
@@ -107,7 +108,7 @@ impl State {
         let mode = ctx.derived.work_mode;
         let answer = self.background.ask(&request, ui.ctx(), mode, "fixes", task).cloned();
         if answer.is_none() {
-            waiting::ui(ui, "Trying fixes", &mut self.background, &request);
+            waiting::ui(ui, &tr!("Trying fixes"), &mut self.background, &request);
         }
         answer.or_else(|| self.background.latest().cloned()).flatten()
     }
@@ -120,22 +121,23 @@ impl State {
         ui.horizontal_wrapped(|ui| {
             self.capacity_ui(ui, predictions.capacity);
             let all = units::count(predictions.remedies.len() as u64);
-            ui.checkbox(&mut self.has_all, format!("All {all} fixes")).on_hover_text("Not only the best few");
-            ui.label(theme::muted(ui, "Predicted, not measured"));
+            ui.checkbox(&mut self.has_all, tr!("All {all} fixes", all))
+                .on_hover_text(tr!("Not only the best few"));
+            ui.label(theme::muted(ui, tr!("Predicted, not measured")));
         });
     }
 
     fn capacity_ui(&mut self, ui: &mut egui::Ui, limit_bytes: Option<u64>) {
-        let label = ui.label(theme::muted(ui, "Capacity"));
+        let label = ui.label(theme::muted(ui, tr!("Capacity")));
         let hint = limit_bytes.map_or_else(
             || "80GiB".to_owned(),
             |bytes| units::bytes(i64::try_from(bytes).unwrap_or(i64::MAX)),
         );
         let field = egui::TextEdit::singleline(&mut self.capacity).hint_text(hint).desired_width(CAPACITY_PX);
-        let meaning = "What PyTorch may reserve in all; derived from a recorded OOM if not given";
+        let meaning = tr!("What PyTorch may reserve in all; derived from a recorded OOM if not given");
         ui.add(field).labelled_by(label.id).on_hover_text(meaning);
         if !self.capacity.is_empty() && units::parse_bytes(&self.capacity).is_none() {
-            ui.label(theme::muted(ui, "Expected a size such as 80GiB"));
+            ui.label(theme::muted(ui, tr!("Expected a size such as 80GiB")));
         }
     }
 }

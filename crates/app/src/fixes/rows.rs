@@ -6,6 +6,7 @@ use eframe::egui::{self, Align, Layout, RichText};
 use oomscope_remedies::{Attributed, Figures, Prediction, Predictions};
 use oomscope_report::{Fix, NO_PRICE, fit_words, price_text, remedy_basis, remedy_fits, yes_or_no};
 use oomscope_units as units;
+use tr::tr;
 
 /// Room for the button of a row, in points.
 const BUTTON_PX: f32 = 84.0;
@@ -51,7 +52,11 @@ impl Rows<'_> {
         }
         let idle = &self.predictions.without_effect;
         if !idle.is_empty() {
-            let text = format!("{} without effect on the peak", units::counted(idle.len(), "other change"));
+            let text = tr!(
+                "{} other change without effect on the peak"
+                    | "{} other changes without effect on the peak" % idle.len(),
+                units::count(idle.len() as u64)
+            );
             ui.label(theme::muted(ui, text)).on_hover_text(idle.join("\n"));
         }
         answer
@@ -89,10 +94,10 @@ impl Rows<'_> {
             let name = ui.scope(|ui| {
                 ui.set_max_width(name_px);
                 let name = egui::Button::selectable(is_shown, theme::small(title)).wrap();
-                ui.add(name).on_hover_text("Show its curve, its code and what it costs")
+                ui.add(name).on_hover_text(tr!("Show its curve, its code and what it costs"))
             });
             ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
-                let copy = ui.button(theme::small("Copy code")).on_hover_text(code);
+                let copy = ui.button(theme::small(tr!("Copy code"))).on_hover_text(code);
                 if copy.clicked() {
                     ui.copy_text(code.clone());
                 }
@@ -100,7 +105,7 @@ impl Rows<'_> {
             name.inner
         });
         let price = price_text(&remedy.price);
-        let price = if price == NO_PRICE { "no more work in a step".to_owned() } else { price };
+        let price = if price == NO_PRICE { tr!("no more work in a step") } else { price };
         let words = format!("{price} · {}", basis(remedy));
         outcome_ui(ui, self.predictions, remedy.figures, remedy.fits, &remedy_fits(remedy), &words);
         if is_shown {
@@ -151,7 +156,7 @@ fn basis(remedy: &Prediction) -> String {
     let short = words.strip_prefix("simulated, ").unwrap_or(&words);
     match (short.split_once(", purpose"), remedy.attribution) {
         (Some((short, _)), _) => format!("≈ {short}"),
-        (None, Attributed::Inferred) => "≈ simulated".to_owned(),
+        (None, Attributed::Inferred) => tr!("≈ simulated"),
         (None, Attributed::Seen) => short.to_owned(),
     }
 }
@@ -169,9 +174,9 @@ fn remedy_ui(ui: &mut egui::Ui, remedy: &Prediction, advice: Option<&str>, code:
         wrapped(ui, RichText::new(code).monospace().size(12.0));
     });
     for precondition in &remedy.preconditions {
-        wrapped(ui, theme::muted(ui, format!("It applies because {}", precondition.text())));
+        wrapped(ui, theme::muted(ui, tr!("It applies because {}", precondition.text())));
     }
-    wrapped(ui, theme::muted(ui, format!("Costs {}", remedy.cost)));
+    wrapped(ui, theme::muted(ui, tr!("Costs {}", remedy.cost)));
     if !remedy.note.is_empty() {
         wrapped(ui, theme::muted(ui, &remedy.note));
     }

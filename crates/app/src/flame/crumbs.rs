@@ -5,6 +5,7 @@ use crate::theme;
 use eframe::egui;
 use oomscope_analysis::NodeIx;
 use oomscope_units as units;
+use tr::tr;
 
 /// Frames at the end of the path that are named: they fit into a line.
 const MAX_CRUMBS: usize = 3;
@@ -19,12 +20,14 @@ pub(super) fn ui(ui: &mut egui::Ui, graph: &Graph<'_>) -> Option<NodeIx> {
     let mut clicked = None;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        if ui.button(theme::small("Reset zoom")).clicked() {
+        if ui.button(theme::small(tr!("Reset zoom"))).clicked() {
             clicked = Some(NodeIx::ROOT);
         }
         let first = path.len().saturating_sub(MAX_CRUMBS).max(1);
         if 1 < first {
-            ui.label(theme::muted(ui, format!("… {} frames", units::count((first - 1) as u64))).size(12.0));
+            let before = first - 1;
+            let text = tr!("… {} frame" | "… {} frames" % before, units::count(before as u64));
+            ui.label(theme::muted(ui, text).size(12.0));
         }
         for &node in &path[first..] {
             if node != path[1] {
@@ -35,7 +38,7 @@ pub(super) fn ui(ui: &mut egui::Ui, graph: &Graph<'_>) -> Option<NodeIx> {
                 let name = graph.names.get(tree.frame(node));
                 let text = theme::small(name.label.as_str());
                 let crumb = egui::Button::new(text).frame(false).truncate();
-                if ui.add(crumb).on_hover_text("Zoom out to this frame").clicked() {
+                if ui.add(crumb).on_hover_text(tr!("Zoom out to this frame")).clicked() {
                     clicked = Some(node);
                 }
             });

@@ -5,6 +5,7 @@ use eframe::egui;
 use oomscope_analysis::{CallTree, FrameKey, FrameNames, NodeIx};
 use oomscope_draw::{FlameRect, Rgb};
 use oomscope_model::StackId;
+use tr::tr;
 
 /// A tree of stacks, and how it is shown.
 pub(crate) struct Graph<'a> {
@@ -66,9 +67,9 @@ impl Graph<'_> {
             format!("{} {}", self.names.get(self.tree.frame(node)).label, (self.figure)(node, weight))
         };
         let whole = if self.zoom == NodeIx::ROOT { self.root_label.to_owned() } else { text(self.zoom) };
-        let most = self.heaviest_child().map(|child| format!("most in {}", text(child)));
+        let most = self.heaviest_child().map(|child| tr!("most in {}", text(child)));
         let weight = |node: &&NodeIx| self.weights.get(node.index()).copied();
-        let outlined = self.outlined.iter().max_by_key(weight).map(|&node| format!("marked: {}", text(node)));
+        let outlined = self.outlined.iter().max_by_key(weight).map(|&node| tr!("marked: {}", text(node)));
         [Some(whole), most, outlined].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 }

@@ -11,6 +11,7 @@ use oomscope_draw::{
     FLAME_ROW_PX, FlameItem, FlameLayout, FlameOrder, FlamePaint, FlameRect, FlameView, flame_layout,
 };
 use std::rc::Rc;
+use tr::tr;
 
 /// Rows that are laid out: nobody reads deeper stacks to their end.
 const MAX_ROWS: usize = 1_000;
@@ -74,7 +75,7 @@ fn graph_ui(
     let size = vec2(ui.available_width() - SCROLL_BAR_PX, layout.rows() as f32 * FLAME_ROW_PX);
     let (_, rect) = ui.allocate_space(size);
     let response = ui.interact(rect, id, Sense::click());
-    accessible::picture(&response, "Flame graph", || graph.words());
+    accessible::picture(&response, &tr!("Flame graph"), || graph.words());
     if let Some(click) = keys(ui, &response, graph) {
         return Some(click);
     }
@@ -154,11 +155,11 @@ fn click(graph: &Graph<'_>, content: &dyn Content, under: FlameRect) -> Option<C
 }
 
 /// The effect of a click in words.
-fn hint(under: FlameRect, click: Click) -> &'static str {
+fn hint(under: FlameRect, click: Click) -> String {
     match (click, under.node()) {
-        (Click::Zoom(_), None) => "Click to zoom in on them",
-        (Click::Zoom(node), Some(under)) if node < under => "Click to zoom out",
-        (Click::Zoom(_), Some(_)) => "Click to zoom in",
-        (Click::Select(_), _) => "Click to select the stack",
+        (Click::Zoom(_), None) => tr!("Click to zoom in on them"),
+        (Click::Zoom(node), Some(under)) if node < under => tr!("Click to zoom out"),
+        (Click::Zoom(_), Some(_)) => tr!("Click to zoom in"),
+        (Click::Select(_), _) => tr!("Click to select the stack"),
     }
 }

@@ -3,6 +3,7 @@
 use super::plot;
 use super::sampling::{HolesTask, moments};
 use crate::device::{Pane, PaneCtx, Standpoint};
+use crate::texts::{self, marked};
 use crate::timeline::panel::{BOTTOM_PX, LEFT_PX};
 use crate::timeline::{brush, input};
 use crate::work::background::Background;
@@ -16,6 +17,7 @@ use oomscope_model::{Bytes, Moment, Timeline};
 use oomscope_units as units;
 use std::rc::Rc;
 use std::sync::Arc;
+use tr::tr;
 
 /// Columns of totals: about as many as a wide window has pixels.
 const COLUMNS: usize = 1600;
@@ -90,7 +92,7 @@ impl Pane for State {
         }
         canvas.cursor(ctx.at.cursor);
         let response = plot_ui(ui, rect, &view, &curves);
-        accessible::picture(&response, "Holes over time", || ctx.at.words());
+        accessible::picture(&response, &tr!("Holes over time"), || ctx.at.words());
         navigate(ui, &response, timeline, ctx.at);
     }
 
@@ -102,10 +104,10 @@ impl Pane for State {
 /// The choice of lines, and their values at the cursor in the colours of the lines.
 fn tools_ui(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State, palette: &Palette) {
     ui.spacing_mut().item_spacing = egui::vec2(6.0, 2.0);
-    let sampled = "Free memory inside segments, of every moment in view or of some 240 of them";
+    let sampled = tr!("Free memory inside segments, of every moment in view or of some 240 of them");
     for (shows, name, hint) in [
-        (Shows::Holes, "Holes", sampled),
-        (Shows::Totals, "Totals", "Reserved, active and allocated memory: the most of each column"),
+        (Shows::Holes, tr!("Holes"), sampled),
+        (Shows::Totals, tr!("Totals"), tr!("Reserved, active and allocated memory: the most of each column")),
     ] {
         if ui.selectable_label(state.shows == shows, theme::small(name)).on_hover_text(hint).clicked() {
             state.shows = shows;
@@ -115,9 +117,9 @@ fn tools_ui(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State, palette: &P
     let (timeline, cursor) = (ctx.recording.timeline(), ctx.at.cursor);
     let values = match (state.shows, state.at_cursor.latest().and_then(|holes| holes.first())) {
         (Shows::Totals, _) => vec![
-            (palette.reserved, format!("reserved {}", timeline.reserved_at(cursor).written(units::bytes))),
-            (palette.accent, format!("active {}", timeline.active_at(cursor).written(units::bytes))),
-            (palette.allocated, format!("allocated {}", timeline.allocated_at(cursor).written(units::bytes))),
+            (palette.reserved, tr!("reserved {}", timeline.reserved_at(cursor).written(units::bytes))),
+            (palette.accent, tr!("active {}", timeline.active_at(cursor).written(units::bytes))),
+            (palette.allocated, tr!("allocated {}", timeline.allocated_at(cursor).written(units::bytes))),
         ],
         (Shows::Holes, Some(holes)) => hole_texts(holes, palette).to_vec(),
         (Shows::Holes, None) => Vec::new(),
@@ -126,11 +128,11 @@ fn tools_ui(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State, palette: &P
         let (place, _) = ui.allocate_exact_size(egui::vec2(12.0, 18.0), egui::Sense::hover());
         let sample = Rect::from_center_size(place.center(), egui::vec2(12.0, 2.0));
         ui.painter().rect_filled(sample, 0.0, theme::color(color));
-        ui.label(theme::small(text)).on_hover_text("At the cursor");
+        ui.label(theme::small(text)).on_hover_text(tr!("At the cursor"));
     }
     let is_known = state.sampled.latest().is_some();
     if state.shows == Shows::Holes && !is_known {
-        ui.label(theme::muted(ui, "Looking for holes …"));
+        ui.label(theme::muted(ui, tr!("Looking for holes …")));
     }
 }
 
@@ -140,9 +142,9 @@ fn hole_texts(holes: &HolesAt, palette: &Palette) -> [(Rgb, String); 3] {
         |_| units::percent(holes.free_bytes - holes.largest_bytes, holes.free_bytes),
     );
     [
-        (palette.text, format!("{} free in holes", units::bytes(holes.free_bytes))),
-        (palette.accent, format!("largest {}", units::bytes(holes.largest_bytes))),
-        (palette.peak, format!("fragmentation {share}")),
+        (palette.text, tr!("{} free in holes", units::bytes(holes.free_bytes))),
+        (palette.accent, tr!("largest {}", units::bytes(holes.largest_bytes))),
+        (palette.peak, tr!("fragmentation {share}", share)),
     ]
 }
 
@@ -178,20 +180,20 @@ impl State {
         };
         let curves = vec![
             Curve {
-                name: "fragmentation",
+                name: marked!("fragmentation"),
                 color: palette.peak,
                 // The whole height is 100 %.
                 points: line(&|holes| holes.fragmentation().map(|share| share * top)),
                 is_dashed: true,
             },
             Curve {
-                name: "largest hole",
+                name: marked!("largest hole"),
                 color: palette.accent,
                 points: line(&|holes| Some(holes.largest_bytes.as_f64())),
                 is_dashed: false,
             },
             Curve {
-                name: "free in holes",
+                name: marked!("free in holes"),
                 color: palette.text,
                 points: line(&|holes| Some(holes.free_bytes.as_f64())),
                 is_dashed: false,
@@ -222,9 +224,9 @@ impl State {
             .as_f64()
             * AIR;
         let curves = vec![
-            line("reserved", palette.reserved, &totals.reserved),
-            line("allocated", palette.allocated, &totals.allocated),
-            line("active", palette.accent, &totals.active),
+            line(marked!("reserved"), palette.reserved, &totals.reserved),
+            line(marked!("allocated"), palette.allocated, &totals.allocated),
+            line(marked!("active"), palette.accent, &totals.active),
         ];
         (curves, top)
     }
@@ -247,7 +249,8 @@ fn plot_ui(ui: &mut egui::Ui, rect: Rect, view: &View, curves: &[Curve]) -> egui
             plot.set_plot_bounds_x(view.x0..=view.x1);
             plot.set_plot_bounds_y(view.y0..=view.y1);
             for curve in curves {
-                let line = Line::new(curve.name, PlotPoints::Borrowed(&curve.points));
+                let line = Line::new(texts::translated(curve.name), PlotPoints::Borrowed(&curve.points))
+                    .id(curve.name);
                 let style = if curve.is_dashed { LineStyle::dashed_loose() } else { LineStyle::Solid };
                 plot.line(line.color(theme::color(curve.color)).width(1.25).style(style));
             }

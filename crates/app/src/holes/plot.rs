@@ -4,6 +4,7 @@ use eframe::egui;
 use egui_plot::{HoverPosition, Plot, PlotPoint};
 use oomscope_draw::Axis;
 use oomscope_units as units;
+use tr::tr;
 
 /// A plot that says what is under the pointer.
 pub(super) fn bare(id: &str, axis: Axis) -> Plot<'static> {
@@ -27,9 +28,9 @@ pub(super) fn bare(id: &str, axis: Axis) -> Plot<'static> {
 
 fn label(name: &str, axis: Axis, at: PlotPoint) -> String {
     let place = match (axis, (at.x as i64).checked_sub(1).filter(|&event| 0 <= event)) {
-        (Axis::Time, _) => format!("after {}", units::time_exact_us(at.x as i64)),
-        (Axis::Event, None) => "before the first event".to_owned(),
-        (Axis::Event, Some(event)) => format!("after event {}", units::count(event)),
+        (Axis::Time, _) => tr!("after {}", units::time_exact_us(at.x as i64)),
+        (Axis::Event, None) => tr!("before the first event"),
+        (Axis::Event, Some(event)) => tr!("after event {}", units::count(event)),
     };
     format!("{name} {}\n{place}", units::bytes_exact(at.y as i64))
 }

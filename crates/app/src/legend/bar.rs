@@ -2,12 +2,14 @@
 
 use super::rows::{LegendRow, Live};
 use crate::pointed::{self, Thing};
+use crate::texts;
 use crate::theme;
 use eframe::egui::{self, Align2, Rect, Sense, pos2, vec2};
 use oomscope_analysis::InferredPart;
 use oomscope_model::Bytes;
 use oomscope_report as report;
 use oomscope_units as units;
+use tr::tr;
 
 /// Height of the bar of shares, in points.
 const BAR_PX: f32 = 10.0;
@@ -35,7 +37,7 @@ pub(super) fn ui(ui: &mut egui::Ui, rows: &[LegendRow], total: Bytes) -> Option<
     }
     let is_inferred = |row: &LegendRow| row.live.is_some_and(|live| live.inferred_bytes != 0);
     if rows.iter().any(is_inferred) {
-        let note = format!("Faded, {}", report::CATEGORY_LEGEND);
+        let note = tr!("Faded, {}", report::CATEGORY_LEGEND);
         ui.add(egui::Label::new(theme::muted(ui, note).size(11.0)).wrap());
     }
     clicked
@@ -124,11 +126,11 @@ fn text_ui(ui: &egui::Ui, rect: Rect, row: &LegendRow, size: String, total: Byte
 fn hint(row: &LegendRow) -> String {
     let mut lines = vec![row.label.clone()];
     if let Some(live) = row.live {
-        lines.push(format!("{} in {}", units::bytes_exact(live.bytes), units::counted(live.blocks, "block")));
+        lines.push(texts::in_blocks(&units::bytes_exact(live.bytes), live.blocks));
         if live.inferred_bytes != 0 {
-            lines.push(format!("≈ {} of them inferred", units::bytes_exact(live.inferred_bytes)));
+            lines.push(tr!("≈ {} of them inferred", units::bytes_exact(live.inferred_bytes)));
         }
     }
-    lines.extend(row.query.as_ref().map(|query| format!("Click to filter: {query}")));
+    lines.extend(row.query.as_ref().map(|query| tr!("Click to filter: {query}", query)));
     lines.join("\n")
 }

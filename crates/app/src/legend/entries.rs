@@ -5,6 +5,7 @@ use eframe::egui::{self, Rect, Sense, pos2, vec2};
 use oomscope_draw::{Palette, Rgb};
 use oomscope_model::{Moment, Timeline};
 use oomscope_units as units;
+use tr::tr;
 
 /// Width of the sample of a line, and the space between it and the text, in points.
 const SAMPLE_PX: f32 = 12.0;
@@ -17,15 +18,20 @@ const ENTRY_PX: f32 = 18.0;
 /// Show the totals.
 pub(super) fn ui(ui: &mut egui::Ui, palette: &Palette, timeline: &Timeline, cursor: Moment) {
     let lines = [
-        (palette.reserved, "reserved", timeline.reserved_at(cursor), "Held by PyTorch, in use or not"),
-        (palette.accent, "active", timeline.active_at(cursor), "In use, or waiting for a stream"),
-        (palette.allocated, "allocated", timeline.allocated_at(cursor), "In use by the program"),
+        (
+            palette.reserved,
+            tr!("reserved"),
+            timeline.reserved_at(cursor),
+            tr!("Held by PyTorch, in use or not"),
+        ),
+        (palette.accent, tr!("active"), timeline.active_at(cursor), tr!("In use, or waiting for a stream")),
+        (palette.allocated, tr!("allocated"), timeline.allocated_at(cursor), tr!("In use by the program")),
     ];
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(12.0, 0.0);
         for (color, name, bytes, meaning) in lines {
             let hint = format!("{meaning}\n{}", bytes.written(units::bytes_exact));
-            entry_ui(ui, color, name, &bytes.written(units::bytes)).on_hover_text(hint);
+            entry_ui(ui, color, &name, &bytes.written(units::bytes)).on_hover_text(hint);
         }
     });
 }

@@ -10,6 +10,7 @@ use eframe::egui;
 use oomscope_draw::POOL_LEGEND;
 use oomscope_model::{Moment, Timeline};
 use oomscope_units as units;
+use tr::tr;
 
 /// Room for the scroll bar, in points.
 const SCROLL_BAR_PX: f32 = 10.0;
@@ -29,13 +30,18 @@ impl Pane for State {
         let active = timeline.active_at(ctx.at.cursor);
         let is_filtered = ctx.derived.matches().is_some();
         if is_filtered {
-            let (size, blocks) = (units::bytes(rows.bytes), units::counted(rows.blocks, "block"));
-            let text = format!("{size} of {} match in {blocks}", active.written(units::bytes));
+            let (size, active) = (units::bytes(rows.bytes), active.written(units::bytes));
+            let text = tr!(
+                "{size} of {active} match in {count} block" | "{size} of {active} match in {count} blocks" % rows.blocks,
+                size,
+                active,
+                count = units::count(rows.blocks as u64)
+            );
             ui.label(theme::muted(ui, text)).on_hover_text(units::bytes_exact(rows.bytes));
         }
         if ctx.at.timeline_mode == TimelineMode::Segments && ctx.at.color_by.needs_attribution() {
             let note =
-                "Segments serve several categories: they have the colours of the stacks that reserved them.";
+                tr!("Segments serve several categories: they have the colours of the stacks that reserved them.");
             ui.add(egui::Label::new(theme::muted(ui, note).size(11.0)).wrap());
         }
         if ctx.derived.figures.has_private_pools && ctx.at.timeline_mode == TimelineMode::Blocks {
@@ -54,14 +60,14 @@ impl Pane for State {
 /// The place of the cursor in words.
 fn place(timeline: &Timeline, cursor: Moment, figures: &Figures) -> String {
     let place = match cursor.event() {
-        Some(event) => format!("After event {}", units::count(event.0)),
-        None if !figures.has_history => "When the snapshot was taken".to_owned(),
-        None => "Before the first event".to_owned(),
+        Some(event) => tr!("After event {}", units::count(event.0)),
+        None if !figures.has_history => tr!("When the snapshot was taken"),
+        None => tr!("Before the first event"),
     };
     if timeline.ooms.binary_search_by_key(&cursor.event(), |oom| Some(oom.event)).is_ok() {
-        format!("{place} · OOM")
+        tr!("{place} · OOM", place)
     } else if cursor == figures.peak.0 && figures.has_history {
-        format!("{place} · peak")
+        tr!("{place} · peak", place)
     } else {
         place
     }

@@ -5,6 +5,7 @@ use foldhash::HashMap;
 use oomscope_analysis::filter::quoted;
 use oomscope_analysis::site_label;
 use oomscope_model::{AllocId, Bytes, Moment, StackId};
+use tr::tr;
 
 /// Stacks with a row of their own: more do not fit beside the totals.
 const LISTED: usize = 8;
@@ -31,7 +32,7 @@ impl Source<'_> {
             }
         };
         let mut rows: Vec<LegendRow> = listed.iter().zip(sums).map(row).collect();
-        let label = "other stacks".to_owned();
+        let label = tr!("other stacks");
         rows.push(LegendRow { label, color: None, query: None, live: Some(others) });
         rows
     }

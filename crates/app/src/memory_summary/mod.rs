@@ -9,6 +9,7 @@ use oomscope_model::{DeviceId, Moment, Recording};
 use oomscope_report::{MemorySummary, summary_text};
 use oomscope_simulator::Subject;
 use std::sync::{Arc, OnceLock};
+use tr::tr;
 
 /// The pane's own state, kept between frames.
 #[derive(Default)]
@@ -44,7 +45,9 @@ impl Task for TableTask {
 impl Pane for State {
     fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
         if ctx.recording.device == DeviceId::HOST {
-            ui.label("Pinned host memory has another allocator, whose statistics are not in a snapshot.");
+            ui.label(tr!(
+                "Pinned host memory has another allocator, whose statistics are not in a snapshot."
+            ));
             return;
         }
         let task = || TableTask { recording: ctx.recording.clone(), subject: Arc::default() };
@@ -56,9 +59,9 @@ impl Pane for State {
             return;
         };
         if let Some(limits) = table.limits {
-            ui.label(theme::small(format!("≥ and –: {limits}.")));
+            ui.label(theme::small(tr!("≥ and –: {limits}.", limits)));
         }
-        if ui.button("Copy").on_hover_text("Copy the table as text").clicked() {
+        if ui.button(tr!("Copy")).on_hover_text(tr!("Copy the table as text")).clicked() {
             ui.ctx().copy_text(table.text.to_string());
         }
         ScrollArea::both().auto_shrink([false; 2]).show(ui, |ui| {

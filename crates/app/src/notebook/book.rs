@@ -9,6 +9,7 @@ use oomscope_snapshot::load::Input;
 use oomscope_units as units;
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
+use tr::tr;
 
 /// The notes about a file. Clones are the same notebook.
 #[derive(Clone)]
@@ -38,7 +39,7 @@ impl Notebook {
         });
         let keeping = match keeper {
             Some(_) => Keeping::NotYet,
-            None => Keeping::Unsaved { why: "the recording is no file".to_owned(), can_rename: false },
+            None => Keeping::Unsaved { why: tr!("the recording is no file"), can_rename: false },
         };
         let mut book = Book {
             notes: Vec::new(),
@@ -72,7 +73,7 @@ impl Notebook {
     /// Add a note. Returns a message if there is no room for it.
     pub(crate) fn add(&self, note: Note) -> Option<String> {
         if MAX_NOTES <= self.notes().len() {
-            return Some(format!("No more than {} notes fit into a file", units::count(MAX_NOTES as u64)));
+            return Some(tr!("No more than {} notes fit into a file", units::count(MAX_NOTES as u64)));
         }
         self.change(|notes| notes.push(note));
         None
@@ -151,15 +152,20 @@ impl Book {
         let said = match &keeping {
             Keeping::NotYet => None,
             Keeping::Beside(path) => {
-                let by = if is_changed_elsewhere { ", with changes that were made elsewhere" } else { "" };
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                is_write.then(|| format!("Notes saved in {name}{by}"))
+                is_write.then(|| {
+                    if is_changed_elsewhere {
+                        tr!("Notes saved in {name}, with changes that were made elsewhere", name)
+                    } else {
+                        tr!("Notes saved in {name}", name)
+                    }
+                })
             }
             Keeping::InSettings { path, why } => {
-                let said = || format!("{why}: notes are kept in {}", path.display());
+                let said = || tr!("{why}: notes are kept in {}", path.display(), why);
                 is_write.then(said)
             }
-            Keeping::Unsaved { why, .. } => Some(format!("Notes are not saved: {why}")),
+            Keeping::Unsaved { why, .. } => Some(tr!("Notes are not saved: {why}", why)),
         };
         self.keeping = keeping;
         said.map(|text| units::printable(&units::capitalised(&text)))

@@ -8,6 +8,7 @@ use oomscope_snapshot::load::{NOTES_SUFFIX, notes_beside, other_notes_beside, re
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use tr::tr;
 
 /// The folder for notes within the settings folder.
 const FOLDER: &str = "notes";
@@ -127,7 +128,7 @@ impl Keeper {
         let beside = read(&self.beside);
         let in_settings = self.in_settings.as_deref().map(read).unwrap_or_default();
         let why = |path: &Path, file: &NotesFile| {
-            file.kept.as_ref().map(|why| format!("{} stays as it is, because {why}", path.display()))
+            file.kept.as_ref().map(|why| tr!("{} stays as it is, because {why}", path.display(), why))
         };
         let kept_beside = why(&self.beside, &beside);
         let settings_path = self.in_settings.clone().unwrap_or_default();
@@ -135,7 +136,7 @@ impl Keeper {
         let keeping = match &kept_beside {
             Some(why) => Keeping::Unsaved { why: why.clone(), can_rename: self.can_rename() },
             None if !in_settings.notes.is_empty() => {
-                Keeping::InSettings { path: settings_path, why: "they were written there before".to_owned() }
+                Keeping::InSettings { path: settings_path, why: tr!("they were written there before") }
             }
             None if !beside.notes.is_empty() => Keeping::Beside(self.beside.clone()),
             None => Keeping::NotYet,
@@ -157,7 +158,7 @@ impl Keeper {
         }
         let name = self.recording.to_string_lossy();
         let Some(text) = written_notes(&name, notes) else {
-            let why = format!("there is room for {MAX_NOTES} notes and 1 MiB");
+            let why = tr!("there is room for {} notes and 1 MiB", MAX_NOTES);
             return Keeping::Unsaved { why, can_rename: false };
         };
         let refused = match save(&self.beside, &text) {

@@ -6,6 +6,7 @@ use eframe::egui::{self, Rect, Sense, Shape, Stroke, pos2, vec2};
 use oomscope_draw::{MarkLabels, TimelineCanvas};
 use oomscope_model::Recording;
 use oomscope_report::notes::{Note, Place, Resolver};
+use tr::tr;
 
 /// Size of a flag in points: small, but not too small for the pointer.
 const FLAG_PX: egui::Vec2 = vec2(9.0, 8.0);
@@ -81,7 +82,7 @@ pub(crate) fn ui(ui: &egui::Ui, canvas: &TimelineCanvas<'_>, ctx: &mut PaneCtx<'
             // For the keyboard there is the pane: Tab is not to stop at every flag.
             let id = ui.scope_id().with(("note", flag.notes.first()));
             let response = ui.interact(flag.rect.expand(2.0), id, Sense::CLICK);
-            let name = format!("Note: {}", first.text);
+            let name = tr!("Note: {}", first.text);
             response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
             if response.clicked() {
                 wanted = Some(first.place.clone());
@@ -90,7 +91,7 @@ pub(crate) fn ui(ui: &egui::Ui, canvas: &TimelineCanvas<'_>, ctx: &mut PaneCtx<'
                 for note in flag.notes.iter().filter_map(|&at| notes.get(at)) {
                     ui.label(theme::strong(note.text.clone(), 13.0));
                 }
-                ui.label(theme::muted(ui, "Click to go there"));
+                ui.label(theme::muted(ui, tr!("Click to go there")));
             });
         }
     }

@@ -9,6 +9,7 @@ use oomscope_model::DeviceId;
 use oomscope_report::notes::Note;
 use oomscope_report::place_words;
 use oomscope_units as units;
+use tr::tr;
 
 /// Height of a row, in points.
 const ROW_PX: f32 = 24.0;
@@ -33,7 +34,9 @@ impl Pane for State {
         let (notebook, revision) = (ctx.notebook, ctx.notebook.revision());
         let count = notebook.notes().len();
         if count == 0 {
-            let text = "No notes yet. N writes one about what is shown: the cursor, the selection, the range and the filter.";
+            let text = tr!(
+                "No notes yet. N writes one about what is shown: the cursor, the selection, the range and the filter."
+            );
             ui.add(egui::Label::new(theme::muted(ui, text)).wrap());
             return;
         }
@@ -60,15 +63,16 @@ impl Pane for State {
 
 fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State) {
     ui.horizontal(|ui| {
-        let hint = "Write a note about what is shown (N)";
-        if ui.button("New note").on_hover_text(hint).clicked() {
+        let hint = tr!("Write a note about what is shown (N)");
+        if ui.button(tr!("New note")).on_hover_text(hint).clicked() {
             state.begin(place::place(ctx.recording, ctx.at));
         }
         let keeping = ctx.notebook.keeping();
         if let Keeping::Unsaved { can_rename: true, .. } = keeping {
-            let hint =
-                "Write the notes of this window to a file of their own, and leave the other one as it is";
-            if ui.button("Save under another name").on_hover_text(hint).clicked() {
+            let hint = tr!(
+                "Write the notes of this window to a file of their own, and leave the other one as it is"
+            );
+            if ui.button(tr!("Save under another name")).on_hover_text(hint).clicked() {
                 ctx.notebook.save_under_another_name();
             }
         }
@@ -84,15 +88,15 @@ fn keeping_text(keeping: &Keeping) -> (String, String) {
     let whole = |path: &std::path::Path| units::printable(&path.to_string_lossy());
     match keeping {
         Keeping::NotYet => {
-            ("Kept beside the recording".to_owned(), "In a file that is made with the first note".to_owned())
+            (tr!("Kept beside the recording"), tr!("In a file that is made with the first note"))
         }
-        Keeping::Beside(path) => (format!("Kept in {}", name(path)), whole(path)),
+        Keeping::Beside(path) => (tr!("Kept in {}", name(path)), whole(path)),
         Keeping::InSettings { path, why } => (
-            format!("Kept in the settings folder: {}", units::printable(why)),
+            tr!("Kept in the settings folder: {}", units::printable(why)),
             format!("{}: {}", whole(path), units::printable(why)),
         ),
         Keeping::Unsaved { why, .. } => {
-            let text = format!("In this window alone: {}", units::printable(why));
+            let text = tr!("In this window alone: {}", units::printable(why));
             (text.clone(), text)
         }
     }
@@ -111,15 +115,21 @@ fn row_ui(ui: &mut egui::Ui, note: &Note, words: &str) -> Option<Asked> {
             |ui| {
                 ui.set_width(text_px);
                 let name = egui::Button::selectable(false, note.text.as_str()).truncate();
-                if ui.add(name).on_hover_text(format!("{}\nClick to go there", note.text)).clicked() {
+                if ui
+                    .add(name)
+                    .on_hover_text(format!("{}\n{}", note.text, tr!("Click to go there")))
+                    .clicked()
+                {
                     asked = Some(Asked::Visit);
                 }
             },
         );
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            for (name, step) in [("Delete", Asked::Delete), ("Edit", Asked::Edit)] {
+            for (name, whole, step) in [
+                (tr!("Delete"), tr!("Delete note: {}", note.text), Asked::Delete),
+                (tr!("Edit"), tr!("Edit note: {}", note.text), Asked::Edit),
+            ] {
                 let (button, is_enabled) = (ui.button(name), ui.is_enabled());
-                let whole = format!("{name} note: {}", note.text);
                 button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, is_enabled, &whole));
                 if button.clicked() {
                     asked = Some(step);
@@ -136,7 +146,7 @@ fn row_ui(ui: &mut egui::Ui, note: &Note, words: &str) -> Option<Asked> {
 fn visit(ctx: &mut PaneCtx<'_>, note: &Note) {
     let here = ctx.recording.device;
     if let Some(device) = note.place.device.map(DeviceId).filter(|device| *device != here) {
-        ctx.notify(format!("That note is about {device}: choose it above first"));
+        ctx.notify(tr!("That note is about {device}: choose it above first", device));
         return;
     }
     let missing = place::visit(ctx.recording, ctx.at, &note.place);

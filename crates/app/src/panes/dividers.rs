@@ -3,8 +3,10 @@
 use super::{Definition, definition};
 use crate::device::PaneId;
 use crate::focus;
+use crate::texts;
 use eframe::egui::{self, CursorIcon, Key, Modifiers, Rect, Sense, Stroke, Ui, pos2};
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
+use tr::tr;
 
 /// Width of the area that takes hold of a line, in points: wider than the line.
 const GRIP_PX: f32 = 8.0;
@@ -27,8 +29,9 @@ struct Divider {
 pub(super) fn ui(ui: &Ui, tree: &mut Tree<PaneId>, min_px: f32) -> bool {
     let mut is_moved = false;
     for divider in dividers(&tree.tiles) {
-        let name = first_pane(&tree.tiles, divider.neighbours[0]).map_or("", |definition| definition.name);
-        let Some(change) = divider.ui(ui, name) else { continue };
+        let name = first_pane(&tree.tiles, divider.neighbours[0])
+            .map(|definition| texts::translated(definition.name));
+        let Some(change) = divider.ui(ui, &name.unwrap_or_default()) else { continue };
         let Some(Tile::Container(Container::Linear(linear))) = tree.tiles.get_mut(divider.parent) else {
             continue;
         };
@@ -93,13 +96,15 @@ impl Divider {
     fn ui(&self, ui: &Ui, first: &str) -> Option<Change> {
         let id = egui::Id::unique(("divider", self.parent, self.neighbours[0]));
         let response = ui.interact(self.grip, id, Sense::click_and_drag());
-        let (side, icon, keys) = match self.dir {
+        let (name, icon, keys) = match self.dir {
             LinearDir::Horizontal => {
-                ("right of", CursorIcon::ResizeHorizontal, [Key::ArrowLeft, Key::ArrowRight])
+                let name = tr!("Line right of {first}", first);
+                (name, CursorIcon::ResizeHorizontal, [Key::ArrowLeft, Key::ArrowRight])
             }
-            LinearDir::Vertical => ("below", CursorIcon::ResizeVertical, [Key::ArrowUp, Key::ArrowDown]),
+            LinearDir::Vertical => {
+                (tr!("Line below {first}", first), CursorIcon::ResizeVertical, [Key::ArrowUp, Key::ArrowDown])
+            }
         };
-        let name = format!("Line {side} {first}");
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Splitter, true, &name));
         let response = response.on_hover_cursor(icon);
         if response.hovered() || response.dragged() {

@@ -14,6 +14,7 @@ pub(crate) use layout::Layout;
 pub(crate) use open_device::OpenDevice;
 
 use crate::device::{Pane, PaneId};
+use crate::texts::marked;
 use crate::{
     compare, details, fixes, holes, legend, memory_summary, notes, range, report_view, segment_map,
     segment_timeline, stacks, tables, timeline,
@@ -59,6 +60,8 @@ impl Home {
 struct Definition {
     pane: PaneId,
     name: &'static str,
+    /// The name of the command that shows it.
+    command: &'static str,
     home: Home,
     /// Whether the pane is about what happened over time: without that, it is left out.
     needs_history: bool,
@@ -66,11 +69,12 @@ struct Definition {
 
 /// Makes the table of panes, and what has a place for each of them.
 macro_rules! panes {
-    ($($id:ident $field:ident: $state:ty, $name:literal, $home:expr, needs_history: $needs_history:literal;)*) => {
+    ($($id:ident $field:ident: $state:ty, $name:expr, $command:expr, $home:expr, needs_history: $needs_history:literal;)*) => {
         /// Every pane, in the order of tabs.
         const PANES: &[Definition] = &[$(Definition {
             pane: PaneId::$id,
             name: $name,
+            command: $command,
             home: $home,
             needs_history: $needs_history,
         }),*];
@@ -98,25 +102,25 @@ macro_rules! panes {
     };
 }
 
-// Name in the code, state, name for people, home. What leads from the tray's tabs to *More* is in the order of keys.
+// Name in the code, state, name for people, command, home. What leads from the tray's tabs to *More* is in the order of keys.
 panes! {
-    Timeline timeline: timeline::state::State, "Timeline", Home::Center, needs_history: true;
-    Legend legend: legend::state::State, "At the cursor", Home::RightTop, needs_history: false;
-    Fixes fixes: fixes::panel::State, "Fixes", Home::Right, needs_history: false;
-    Report report: report_view::panel::State, "Report", Home::Right, needs_history: false;
-    Details details: details::state::State, "Details", Home::Right, needs_history: false;
-    Segments segments: segment_map::state::State, "Map", Home::Tray(Room::Picture), needs_history: false;
-    Stacks stacks: stacks::panel::State, "Stacks", Home::Tray(Room::Picture), needs_history: false;
-    Iterations iterations: tables::iterations::State, "Iterations", Home::Tray(Room::Table), needs_history: true;
-    Allocations allocations: tables::allocations::State, "Allocations", Home::Tray(Room::Table), needs_history: false;
-    Compare compare: compare::panel::State, "Compare", Home::Tray(Room::Table), needs_history: false;
-    SegmentTimeline segment_timeline: segment_timeline::state::State, "Segment timeline", Home::More(Room::Picture), needs_history: true;
-    Events events: tables::events::State, "Events", Home::More(Room::Table), needs_history: true;
-    Holes holes: holes::panel::State, "Holes", Home::More(Room::Picture), needs_history: true;
-    Modules modules: tables::modules::State, "Modules", Home::More(Room::Table), needs_history: false;
-    Notes notes: notes::state::State, "Notes", Home::More(Room::Picture), needs_history: false;
-    Range range: range::panel::State, "Range", Home::More(Room::Same), needs_history: true;
-    MemorySummary memory_summary: memory_summary::State, "Memory summary", Home::More(Room::Table), needs_history: true;
+    Timeline timeline: timeline::state::State, marked!("Timeline"), marked!("Show timeline"), Home::Center, needs_history: true;
+    Legend legend: legend::state::State, marked!("At the cursor"), marked!("Show at the cursor"), Home::RightTop, needs_history: false;
+    Fixes fixes: fixes::panel::State, marked!("Fixes"), marked!("Show fixes"), Home::Right, needs_history: false;
+    Report report: report_view::panel::State, marked!("Report"), marked!("Show report"), Home::Right, needs_history: false;
+    Details details: details::state::State, marked!("Details"), marked!("Show details"), Home::Right, needs_history: false;
+    Segments segments: segment_map::state::State, marked!("Map"), marked!("Show map"), Home::Tray(Room::Picture), needs_history: false;
+    Stacks stacks: stacks::panel::State, marked!("Stacks"), marked!("Show stacks"), Home::Tray(Room::Picture), needs_history: false;
+    Iterations iterations: tables::iterations::State, marked!("Iterations"), marked!("Show iterations"), Home::Tray(Room::Table), needs_history: true;
+    Allocations allocations: tables::allocations::State, marked!("Allocations"), marked!("Show allocations"), Home::Tray(Room::Table), needs_history: false;
+    Compare compare: compare::panel::State, marked!("Compare"), marked!("Show compare"), Home::Tray(Room::Table), needs_history: false;
+    SegmentTimeline segment_timeline: segment_timeline::state::State, marked!("Segment timeline"), marked!("Show segment timeline"), Home::More(Room::Picture), needs_history: true;
+    Events events: tables::events::State, marked!("Events"), marked!("Show events"), Home::More(Room::Table), needs_history: true;
+    Holes holes: holes::panel::State, marked!("Holes"), marked!("Show holes"), Home::More(Room::Picture), needs_history: true;
+    Modules modules: tables::modules::State, marked!("Modules"), marked!("Show modules"), Home::More(Room::Table), needs_history: false;
+    Notes notes: notes::state::State, marked!("Notes"), marked!("Show notes"), Home::More(Room::Picture), needs_history: false;
+    Range range: range::panel::State, marked!("Range"), marked!("Show range"), Home::More(Room::Same), needs_history: true;
+    MemorySummary memory_summary: memory_summary::State, marked!("Memory summary"), marked!("Show memory summary"), Home::More(Room::Table), needs_history: true;
 }
 
 fn definition(pane: PaneId) -> Option<&'static Definition> {
@@ -149,9 +153,9 @@ fn more(has_history: bool) -> impl Iterator<Item = (PaneId, &'static str)> {
     more.map(|known| (known.pane, known.name))
 }
 
-/// Every pane with its name.
-pub(crate) fn all() -> impl Iterator<Item = (PaneId, &'static str)> {
-    PANES.iter().map(|definition| (definition.pane, definition.name))
+/// Every pane with the name of the command that shows it.
+pub(crate) fn commands() -> impl Iterator<Item = (PaneId, &'static str)> {
+    PANES.iter().map(|definition| (definition.pane, definition.command))
 }
 
 /// The pane with a name.

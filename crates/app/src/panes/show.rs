@@ -3,12 +3,14 @@
 use super::{PaneStates, definition, key_of};
 use crate::device::PaneCtx;
 use crate::device::PaneId;
+use crate::texts;
 use crate::theme;
 use eframe::egui::{self, Response, Ui, WidgetText};
 use egui_tiles::{
     Behavior, Container, EditAction, SimplificationOptions, TabState, Tabs, Tile, TileId, Tiles, UiResponse,
 };
 use std::time::SystemTime;
+use tr::tr;
 
 /// Height of the line of tabs, in points: a button with a little space.
 pub(super) const TAB_BAR_PX: f32 = 28.0;
@@ -47,16 +49,16 @@ pub(super) struct Show<'a, 'c> {
 impl Show<'_, '_> {
     /// The menu of panes that have no tab of their own.
     fn more_ui(&mut self, ui: &mut Ui) {
-        let menu = ui.menu_button(theme::small("More"), |ui| {
+        let menu = ui.menu_button(theme::small(tr!("More")), |ui| {
             for &(pane, name) in &self.more {
                 let key = key_of(pane).map(String::from).unwrap_or_default();
-                if ui.add(egui::Button::new(name).shortcut_text(key)).clicked() {
+                if ui.add(egui::Button::new(texts::translated(name)).shortcut_text(key)).clicked() {
                     self.wanted = Some(pane);
                     ui.close();
                 }
             }
         });
-        menu.response.on_hover_text("Fixes, settings, events and other views");
+        menu.response.on_hover_text(tr!("Fixes, settings, events and other views"));
     }
 }
 
@@ -77,7 +79,7 @@ impl Behavior<PaneId> for Show<'_, '_> {
     }
 
     fn tab_title_for_pane(&mut self, pane: &PaneId) -> WidgetText {
-        definition(*pane).map_or("", |definition| definition.name).into()
+        definition(*pane).map(|definition| texts::translated(definition.name)).unwrap_or_default().into()
     }
 
     fn on_tab_button(&mut self, tiles: &mut Tiles<PaneId>, tile_id: TileId, tab: Response) -> Response {
@@ -85,15 +87,15 @@ impl Behavior<PaneId> for Show<'_, '_> {
         let around = tiles.parent_of(tile_id).and_then(|parent| tiles.get(parent));
         let is_active =
             matches!(around, Some(Tile::Container(Container::Tabs(tabs))) if tabs.active == Some(tile_id));
-        let name = definition(*pane).map_or("", |definition| definition.name);
-        tab.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, true, is_active, name));
+        let name = definition(*pane).map(|definition| texts::translated(definition.name)).unwrap_or_default();
+        tab.widget_info(|| egui::WidgetInfo::selected(egui::Role::Tab, true, is_active, &name));
         match key_of(*pane) {
             // Whoever wants to see a view of the tray makes room for it.
             Some(_) if self.is_tray_closed && tab.clicked() => {
                 self.is_resized = true;
                 tab
             }
-            Some(key) => tab.on_hover_text(format!("Key {key}")),
+            Some(key) => tab.on_hover_text(tr!("Key {key}", key)),
             None => tab,
         }
     }
@@ -113,9 +115,9 @@ impl Behavior<PaneId> for Show<'_, '_> {
         self.more_ui(ui);
         let Some(is_large) = self.tray_size else { return };
         let (name, hint) = if is_large {
-            ("Smaller", "More room for the timeline")
+            (tr!("Smaller"), tr!("More room for the timeline"))
         } else {
-            ("Larger", "More room for these views")
+            (tr!("Larger"), tr!("More room for these views"))
         };
         self.is_resized |= ui.button(theme::small(name)).on_hover_text(hint).clicked();
     }

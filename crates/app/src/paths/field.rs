@@ -2,6 +2,7 @@
 
 use eframe::egui::text::{CCursor, CCursorRange, CharIndex};
 use eframe::egui::{self, EventFilter, FocusDirection, Id, Key, Modifiers, Response, TextEdit};
+use tr::tr;
 
 /// Rows that Page up and Page down go by.
 const PAGE_ROWS: isize = 10;
@@ -59,7 +60,7 @@ impl Field {
             .desired_width(width_px)
             .event_filter(filter);
         let response = ui.add(field);
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Path"));
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, tr!("Path")));
         if std::mem::take(&mut self.wants_focus) {
             response.request_focus();
             put_cursor(ui.ctx(), id, text.chars().count());

@@ -6,18 +6,22 @@ use crate::theme;
 use eframe::egui::{self, Role, ScrollArea, Sense, WidgetInfo, vec2};
 use oomscope_units as units;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tr::tr;
 
 /// Height of a row, in points: a button without a frame.
 pub(super) const ROW_PX: f32 = 24.0;
 
+/// The text of an age, from the number of its units.
+type AgeText = fn(u64) -> String;
+
 /// Seconds in the units in which ages are told, the longest first. A month has 30 days: ages are rough.
-const AGES: [(u64, &str); 6] = [
-    (365 * 86_400, "year"),
-    (30 * 86_400, "month"),
-    (86_400, "day"),
-    (3_600, "hour"),
-    (60, "minute"),
-    (1, "second"),
+const AGES: [(u64, AgeText); 6] = [
+    (365 * 86_400, |n| tr!("{} year ago" | "{} years ago" % n, units::count(n))),
+    (30 * 86_400, |n| tr!("{} month ago" | "{} months ago" % n, units::count(n))),
+    (86_400, |n| tr!("{} day ago" | "{} days ago" % n, units::count(n))),
+    (3_600, |n| tr!("{} hour ago" | "{} hours ago" % n, units::count(n))),
+    (60, |n| tr!("{} minute ago" | "{} minutes ago" % n, units::count(n))),
+    (1, |n| tr!("{} second ago" | "{} seconds ago" % n, units::count(n))),
 ];
 
 /// The entries to show.
@@ -78,7 +82,7 @@ fn hint(entry: &Entry) -> String {
     lines.extend(entry.size_bytes.map(|size| units::bytes_exact(i64::try_from(size).unwrap_or(i64::MAX))));
     let since = entry.modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
     let date = since.and_then(|since| i64::try_from(since.as_micros()).ok()).map(units::date_time_us);
-    lines.extend(date.map(|date| format!("changed {date}")));
+    lines.extend(date.map(|date| tr!("changed {date}", date)));
     lines.join("\n")
 }
 
@@ -86,11 +90,8 @@ fn hint(entry: &Entry) -> String {
 fn age(modified: SystemTime, now: SystemTime) -> String {
     let seconds = now.duration_since(modified).map_or(0, |since| since.as_secs());
     match AGES.iter().find(|(unit, _)| *unit <= seconds) {
-        Some((unit, name)) => {
-            let count = usize::try_from(seconds / unit).unwrap_or(usize::MAX);
-            format!("{} ago", units::counted(count, name))
-        }
-        None => "now".to_owned(),
+        Some((unit, text)) => text(seconds / unit),
+        None => tr!("now"),
     }
 }
 

@@ -14,6 +14,7 @@ use eframe::egui::{self, Response};
 use oomscope_units as units;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tr::tr;
 
 /// Room for the button beside the field, in points.
 const BUTTON_PX: f32 = 64.0;
@@ -233,7 +234,7 @@ impl PathPicker {
         if is_unseen || matches!(self.kinds, Kinds::Target(_)) {
             return Some(self.path());
         }
-        self.refusal = Some(format!("There is no {}", units::printable(&self.text)));
+        self.refusal = Some(tr!("There is no {}", units::printable(&self.text)));
         None
     }
 
@@ -248,8 +249,9 @@ impl PathPicker {
             let width_px = ui.available_width() - BUTTON_PX;
             let response = self.field.ui(ui, id, &mut self.text, width_px);
             let up = parent(folder);
-            let button =
-                ui.add_enabled(up.is_some(), egui::Button::new("Up")).on_hover_text("The folder above");
+            let button = ui
+                .add_enabled(up.is_some(), egui::Button::new(tr!("Up")))
+                .on_hover_text(tr!("The folder above"));
             if let Some(up) = up.filter(|_| button.clicked()) {
                 self.write(self.places.shown_folder(&up));
             }
@@ -269,15 +271,15 @@ impl PathPicker {
         let place = || units::printable(&self.places.shown(folder));
         let text = match (read, &self.refusal) {
             (_, Some(refusal)) => refusal.clone(),
-            (None, _) => format!("Reading {} …", place()),
-            (Some(Err(error)), _) => format!("{} cannot be read: {error}", place()),
+            (None, _) => tr!("Reading {} …", place()),
+            (Some(Err(error)), _) => tr!("{} cannot be read: {error}", place(), error),
             (Some(Ok(listing)), _) if self.kinds == Kinds::Snapshots => summary(listing, found),
             (Some(Ok(listing)), _) => self.prospect(listing, &place()),
         };
         ui.horizontal(|ui| {
             if self.kinds == Kinds::Snapshots {
-                let all = ui.checkbox(&mut self.shows_all, "All files");
-                if all.on_hover_text("List files of every name").changed() {
+                let all = ui.checkbox(&mut self.shows_all, tr!("All files"));
+                if all.on_hover_text(tr!("List files of every name")).changed() {
                     self.chosen = Chosen::default();
                 }
             }
@@ -290,9 +292,9 @@ impl PathPicker {
         let leaf = self.places.split(&self.text).leaf;
         let is_it = |entry: &Entry| entry.name == leaf && entry.kind != EntryKind::Folder;
         if listing.entries.iter().any(is_it) {
-            format!("{} exists: you will be asked before it is replaced", units::printable(&leaf))
+            tr!("{} exists: you will be asked before it is replaced", units::printable(&leaf))
         } else {
-            format!("A new file in {place}")
+            tr!("A new file in {place}", place)
         }
     }
 }
@@ -302,11 +304,13 @@ fn summary(listing: &Listing, found: &[usize]) -> String {
     let is_folder =
         |at: &&usize| listing.entries.get(**at).is_some_and(|entry| entry.kind == EntryKind::Folder);
     let folders = found.iter().filter(is_folder).count();
-    let files = units::counted(found.len() - folders, "file");
-    let more = if listing.is_cut {
-        format!(" · only {} entries of the folder are listed", units::count(MAX_ENTRIES as u64))
+    let files = found.len() - folders;
+    let files = tr!("{} file" | "{} files" % files, units::count(files as u64));
+    let folders = tr!("{} folder" | "{} folders" % folders, units::count(folders as u64));
+    if listing.is_cut {
+        let cut = tr!("only {} entries of the folder are listed", units::count(MAX_ENTRIES as u64));
+        format!("{files}, {folders} · {cut}")
     } else {
-        String::new()
-    };
-    format!("{files}, {}{more}", units::counted(folders, "folder"))
+        format!("{files}, {folders}")
+    }
 }

@@ -1,6 +1,7 @@
 //! A field for queries: it marks errors and offers completions.
 
 use super::popup;
+use crate::texts;
 use crate::theme;
 use eframe::egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
 use eframe::egui::{self, Id, Response, Stroke, TextEdit};
@@ -52,7 +53,7 @@ impl QueryField<'_> {
         };
         let field = TextEdit::singleline(query)
             .id(self.id)
-            .hint_text(self.hint)
+            .hint_text(texts::translated(self.hint))
             .desired_width(self.width_px)
             .event_filter(state.popup.keys_of_field())
             .layouter(&mut layouter)

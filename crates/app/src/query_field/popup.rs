@@ -6,6 +6,7 @@ use eframe::egui::{
     RectAlign, Response, RichText, ScrollArea,
 };
 use oomscope_analysis::filter::{Completion, FilterError, Subject, Vocabulary, complete};
+use tr::tr;
 
 const MAX_HEIGHT_PX: f32 = 330.0;
 const WIDTH_PX: f32 = 520.0;
@@ -175,5 +176,5 @@ fn error_ui(ui: &mut egui::Ui, error: &FilterError) -> Option<Completion> {
         explanation: String::new(),
         is_whole_term: false,
     };
-    ui.link(format!("Write {better}")).clicked().then_some(completion)
+    ui.link(tr!("Write {better}", better)).clicked().then_some(completion)
 }

@@ -5,6 +5,7 @@ use super::table::{self, Chosen, Order, Rows, RowsBy, ShownRow};
 use crate::device::{Pane, PaneCtx, Selection, Standpoint, Wish};
 use crate::tables::scroll::Reveal;
 use crate::tables::virtual_list::{ListState, VirtualList};
+use crate::texts::{self, marked};
 use crate::theme;
 use crate::work::background::Background;
 use crate::work::by_ptr::ByPtr;
@@ -15,6 +16,7 @@ use oomscope_model::{Bytes, Moment};
 use oomscope_units as units;
 use std::rc::Rc;
 use std::sync::Arc;
+use tr::tr;
 
 /// Width of the figures beside the table, in points: room for names, sizes and counts.
 const FIGURES_PX: f32 = 286.0;
@@ -30,13 +32,15 @@ const SCROLL_BAR_PX: f32 = 10.0;
 
 /// The names of two figures, and their meanings.
 const NET: (&str, &str) = (
-    "Net change",
-    "Live bytes at the end of the range, less those at its start: kept, less freed from before",
+    marked!("Net change"),
+    marked!("Live bytes at the end of the range, less those at its start: kept, less freed from before"),
 );
-const PEAK: (&str, &str) = ("Peak", "Most bytes that are active in the range");
+const PEAK: (&str, &str) = (marked!("Peak"), marked!("Most bytes that are active in the range"));
 
-const HINT: &str = "Drag over the timeline with Ctrl held to mark a range: what was allocated in it, what was freed, \
-                    and what stayed, by category and by line of code.";
+const HINT: &str = marked!(
+    "Drag over the timeline with Ctrl held to mark a range: what was allocated in it, what was freed, \
+                    and what stayed, by category and by line of code."
+);
 
 /// The pane's own state, kept between frames.
 #[derive(Default)]
@@ -59,7 +63,7 @@ impl State {
 impl Pane for State {
     fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
         let Some(range) = ctx.at.range() else {
-            ui.add(egui::Label::new(theme::muted(ui, HINT)).wrap());
+            ui.add(egui::Label::new(theme::muted(ui, texts::translated(HINT))).wrap());
             return;
         };
         let request = RangeRequest {
@@ -71,7 +75,7 @@ impl Pane for State {
         self.background.ask(&request, ui.ctx(), ctx.derived.work_mode, "range", task);
         // While an end is dragged, the figures of the range before are better than none.
         let Some(figures) = self.background.latest().cloned() else {
-            ui.label(theme::muted(ui, "Adding up the range …"));
+            ui.label(theme::muted(ui, tr!("Adding up the range …")));
             return;
         };
         if tools_ui(ui, ctx.at, &figures, self) {
@@ -108,8 +112,8 @@ fn tools_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures, stat
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(6.0, 2.0);
         for (by, name, hint) in [
-            (RowsBy::Category, "By category", "What the memory of the range is for"),
-            (RowsBy::Line, "By line", "The lines of code that allocated it"),
+            (RowsBy::Category, tr!("By category"), tr!("What the memory of the range is for")),
+            (RowsBy::Line, tr!("By line"), tr!("The lines of code that allocated it")),
         ] {
             if ui.selectable_label(state.by == by, theme::small(name)).on_hover_text(hint).clicked() {
                 state.by = by;
@@ -118,17 +122,21 @@ fn tools_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures, stat
         }
         ui.add_space(6.0);
         let query = figures.range.query();
-        let hint = format!("Show only what was allocated in the range: {query}");
+        let hint = tr!("Show only what was allocated in the range: {query}", query);
         let is_filtered = at.query == query;
-        if ui.selectable_label(is_filtered, theme::small("Filter to it")).on_hover_text(hint).clicked() {
+        if ui.selectable_label(is_filtered, theme::small(tr!("Filter to it"))).on_hover_text(hint).clicked() {
             at.toggle_filter(query);
         }
-        if ui.button(theme::small("Zoom to it")).on_hover_text("Show the range in full width").clicked() {
+        if ui
+            .button(theme::small(tr!("Zoom to it")))
+            .on_hover_text(tr!("Show the range in full width"))
+            .clicked()
+        {
             at.zoom_to_range();
         }
-        let hint = "Stacks: what is live at the end of the range less what was at its start";
-        wants_change = ui.button(theme::small("Change by stack")).on_hover_text(hint).clicked();
-        if ui.button(theme::small("Clear range")).on_hover_text("Mark no range (Esc)").clicked() {
+        let hint = tr!("Stacks: what is live at the end of the range less what was at its start");
+        wants_change = ui.button(theme::small(tr!("Change by stack"))).on_hover_text(hint).clicked();
+        if ui.button(theme::small(tr!("Clear range"))).on_hover_text(tr!("Mark no range (Esc)")).clicked() {
             at.leave();
             at.draw_range(None);
         }
@@ -141,25 +149,29 @@ fn tools_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures, stat
 fn place(figures: &RangeFigures) -> String {
     let events = figures.range.events();
     let [first, last] = [events.start, events.end.saturating_sub(1)].map(units::count);
-    let number = units::counted(events.len(), "event");
-    let time = figures.duration_us.map_or_else(String::new, |us| format!(" in {}", units::duration_us(us)));
-    format!("events {first} to {last} · {number}{time}")
+    let number = texts::events(events.len());
+    let number = match figures.duration_us {
+        Some(us) => tr!("{number} in {time}", number, time = units::duration_us(us)),
+        None => number,
+    };
+    tr!("events {first} to {last} · {number}", first, last, number)
 }
 
 /// The sums by name, each with its meaning.
-fn sums(figures: &RangeFigures) -> [(&'static str, Amount, &'static str); 4] {
+fn sums(figures: &RangeFigures) -> [(String, Amount, String); 4] {
     let sums = &figures.sums;
     [
-        ("Allocated", sums.allocated, "Allocated within the range, freed or not"),
-        ("Kept", sums.kept, "Of these, still live at the end of the range"),
-        ("Freed", sums.freed(), "Freed within the range, whenever it was allocated"),
-        ("… from before", sums.gone, "Of these, live when the range began"),
+        (tr!("Allocated"), sums.allocated, tr!("Allocated within the range, freed or not")),
+        (tr!("Kept"), sums.kept, tr!("Of these, still live at the end of the range")),
+        (tr!("Freed"), sums.freed(), tr!("Freed within the range, whenever it was allocated")),
+        (tr!("… from before"), sums.gone, tr!("Of these, live when the range began")),
     ]
 }
 
 fn exact_text(amount: Amount) -> String {
-    let count = units::counted(amount.count as usize, "allocation");
-    format!("{} in {count}", units::bytes_exact(Bytes::clamped(amount.bytes)))
+    let size = units::bytes_exact(Bytes::clamped(amount.bytes));
+    let count = units::count(amount.count);
+    tr!("{size} in {count} allocation" | "{size} in {count} allocations" % amount.count, size, count)
 }
 
 /// The sums in a line, where there is no room for a table of them.
@@ -170,12 +182,12 @@ fn line_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures) {
         ui.label(theme::muted(ui, name)).on_hover_text(hint);
         ui.label(units::bytes(Bytes::clamped(amount.bytes))).on_hover_text(exact_text(amount));
     }
-    ui.label(theme::muted(ui, NET.0)).on_hover_text(NET.1);
+    ui.label(theme::muted(ui, texts::translated(NET.0))).on_hover_text(texts::translated(NET.1));
     let net = figures.sums.net_bytes();
     ui.label(theme::strong(units::bytes_change(net), 13.0))
         .on_hover_text(units::bytes_exact(Bytes::clamped(net)));
     if let Some(peak) = figures.peak {
-        ui.label(theme::muted(ui, PEAK.0)).on_hover_text(PEAK.1);
+        ui.label(theme::muted(ui, texts::translated(PEAK.0))).on_hover_text(texts::translated(PEAK.1));
         peak_ui(ui, at, peak);
     }
 }
@@ -189,16 +201,16 @@ fn figures_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures) {
             amount_ui(ui, name, amount, hint);
         }
         let net = figures.sums.net_bytes();
-        ui.label(theme::muted(ui, NET.0)).on_hover_text(NET.1);
+        ui.label(theme::muted(ui, texts::translated(NET.0))).on_hover_text(texts::translated(NET.1));
         ui.label(theme::strong(units::bytes_change(net), 13.0))
             .on_hover_text(units::bytes_exact(Bytes::clamped(net)));
         ui.end_row();
         if let Some(peak) = figures.peak {
-            ui.label(theme::muted(ui, PEAK.0)).on_hover_text(PEAK.1);
+            ui.label(theme::muted(ui, texts::translated(PEAK.0))).on_hover_text(texts::translated(PEAK.1));
             peak_ui(ui, at, peak);
             let place = peak.0.event().map_or_else(
-                || "before the first event".to_owned(),
-                |event| format!("after event {}", units::count(event.0)),
+                || tr!("before the first event"),
+                |event| tr!("after event {}", units::count(event.0)),
             );
             ui.label(theme::muted(ui, place));
             ui.end_row();
@@ -208,16 +220,16 @@ fn figures_ui(ui: &mut egui::Ui, at: &mut Standpoint, figures: &RangeFigures) {
 
 fn peak_ui(ui: &mut egui::Ui, at: &mut Standpoint, (moment, bytes): (Moment, Bytes)) {
     let link = ui.link(units::bytes(bytes));
-    if link.on_hover_text(format!("{}\nGo there", units::bytes_exact(bytes))).clicked() {
+    if link.on_hover_text(format!("{}\n{}", units::bytes_exact(bytes), tr!("Go there"))).clicked() {
         at.go_to(moment);
     }
 }
 
-fn amount_ui(ui: &mut egui::Ui, name: &str, amount: Amount, hint: &str) {
+fn amount_ui(ui: &mut egui::Ui, name: String, amount: Amount, hint: String) {
     let bytes = Bytes::clamped(amount.bytes);
     ui.label(theme::muted(ui, name)).on_hover_text(hint);
     ui.label(units::bytes(bytes)).on_hover_text(units::bytes_exact(bytes));
-    ui.label(theme::muted(ui, units::counted(amount.count as usize, "allocation")));
+    ui.label(theme::muted(ui, texts::allocations(amount.count as usize)));
     ui.end_row();
 }
 
@@ -232,7 +244,8 @@ fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, figures
         query: &ctx.at.query,
         selected: ctx.at.selected_stack(),
     };
-    let list = VirtualList { name: "range", columns: &table::COLUMNS, sorted: Some(state.order.column()) };
+    let list =
+        VirtualList { name: marked!("range"), columns: &table::COLUMNS, sorted: Some(state.order.column()) };
     let answer = list.show(ui, &mut state.list, &rows);
     if let Some(column) = answer.sort_by {
         state.order = state.order.after_click(column);

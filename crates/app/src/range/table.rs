@@ -4,20 +4,26 @@ use super::computing::{RangeFigures, RangeRow};
 use crate::tables::cells;
 use crate::tables::columns::Column;
 use crate::tables::virtual_list::{ListRows, RowLook, TableCell};
+use crate::texts::marked;
 use oomscope_analysis::{RangeSums, StackLabels};
 use oomscope_model::{Bytes, Snapshot, StackId};
 use oomscope_units as units;
 use std::cmp::Reverse;
+use tr::tr;
 
 /// The column of names.
 const NAME: usize = 4;
 
 pub(super) const COLUMNS: [Column; 5] = [
-    Column::figure("Net", "Live bytes at the end of the range, less those at its start", 84.0),
-    Column::figure("Allocated", "Allocated within the range, freed or not", 78.0),
-    Column::figure("Kept", "Allocated within the range and live at its end", 78.0),
-    Column::figure("Freed", "Freed within the range, whenever it was allocated", 78.0),
-    Column::text("What", "The category, or the innermost line of your own code", 120.0),
+    Column::figure(
+        marked!("Net"),
+        marked!("Live bytes at the end of the range, less those at its start"),
+        84.0,
+    ),
+    Column::figure(marked!("Allocated"), marked!("Allocated within the range, freed or not"), 78.0),
+    Column::figure(marked!("Kept"), marked!("Allocated within the range and live at its end"), 78.0),
+    Column::figure(marked!("Freed"), marked!("Freed within the range, whenever it was allocated"), 78.0),
+    Column::text(marked!("What"), marked!("The category, or the innermost line of your own code"), 120.0),
 ];
 
 /// The property that rows stand for.
@@ -167,13 +173,16 @@ impl ListRows for Rows<'_> {
         let row = self.all.get(row)?;
         let count = match (column, &row.chosen) {
             (NAME, Chosen::Select(stack)) => return cells::stack_hint(self.snapshot, *stack),
-            (NAME, Chosen::Filter(query)) => return Some(format!("Click to filter: {query}")),
+            (NAME, Chosen::Filter(query)) => return Some(tr!("Click to filter: {query}", query)),
             (1, _) => row.sums.allocated.count,
             (2, _) => row.sums.kept.count,
             (3, _) => row.sums.freed().count,
             _ => return Some(units::bytes_exact(Bytes::clamped(row.sums.net_bytes()))),
         };
         let exact = units::bytes_exact(Bytes::clamped(bytes(&row.sums, column)));
-        Some(format!("{exact}\nin {}", units::counted(count as usize, "allocation")))
+        Some(format!(
+            "{exact}\n{}",
+            tr!("in {} allocation" | "in {} allocations" % count, units::count(count))
+        ))
     }
 }

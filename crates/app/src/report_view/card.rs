@@ -11,6 +11,7 @@ use oomscope_model::{StackId, Timeline};
 use oomscope_remedies::Predictions;
 use oomscope_report::{Fix, kind_text};
 use oomscope_units as units;
+use tr::tr;
 
 /// Width of the coloured left edge, in points.
 const EDGE_PX: f32 = 3.0;
@@ -57,9 +58,9 @@ impl Card<'_> {
                 parts::simulated_ui(ui, fix, &mut target);
             }
             ui.add_space(4.0);
-            parts::fold_ui(ui, egui::RichText::new("Evidence"), |ui| {
+            parts::fold_ui(ui, egui::RichText::new(tr!("Evidence")), |ui| {
                 self.finding.explanation.iter().for_each(|sentence| parts::text_ui(ui, sentence.text()));
-                parts::advice_ui(ui, "What else to try", others);
+                parts::advice_ui(ui, &tr!("What else to try"), others);
                 if FIRST_LINES < self.finding.evidence.sites.len() {
                     parts::sites_ui(ui, self.finding, self.site_stacks, parts::MAX_ROWS, &mut target);
                 }
@@ -95,7 +96,7 @@ impl Card<'_> {
                 words.for_each(|sentence| parts::text_ui(ui, sentence.text()));
                 self.outline_ui(ui, &mut target);
                 parts::sites_ui(ui, self.finding, self.site_stacks, parts::MAX_ROWS, &mut target);
-                parts::advice_ui(ui, "What to do", &self.finding.advice);
+                parts::advice_ui(ui, &tr!("What to do"), &self.finding.advice);
                 self.evidence_ui(ui, &mut target);
             });
         });
@@ -116,9 +117,14 @@ impl Card<'_> {
             return;
         }
         let is_shown = self.outlined.is_some_and(|outline| outline.is_of(self.finding));
-        let text = format!("Show these {} in all views", units::counted(about.len(), "block"));
-        let hint = "Outline the blocks that this is about in the timeline, the segment map and the flame graph, \
-                    zoom to their lifetime, and fade all others";
+        let text = tr!(
+            "Show this {} block in all views" | "Show these {} blocks in all views" % about.len(),
+            units::count(about.len() as u64)
+        );
+        let hint = tr!(
+            "Outline the blocks that this is about in the timeline, the segment map and the flame graph, \
+                    zoom to their lifetime, and fade all others"
+        );
         let switch = egui::Button::selectable(is_shown, theme::small(text)).frame_when_inactive(true);
         if ui.add(switch).on_hover_text(hint).clicked() {
             *target = Some(Target::Outline);

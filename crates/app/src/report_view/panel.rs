@@ -14,6 +14,7 @@ use oomscope_report::notes::Note;
 use oomscope_report::{Document, Fix, ReportInput, report_markdown};
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// Lines, stacks and allocations that each finding of a copied report lists: as many as those of
 /// `oomscope report`.
@@ -35,7 +36,7 @@ impl Pane for State {
         bar_ui(ui, ctx, answer.and_then(|answer| answer.as_ref().ok()).map(AsRef::as_ref));
         match answer {
             None => {
-                ui.label(theme::muted(ui, "Looking for causes…"));
+                ui.label(theme::muted(ui, tr!("Looking for causes…")));
             }
             Some(Err(error)) => {
                 ui.add(egui::Label::new(error).wrap());
@@ -55,19 +56,19 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         ui.spacing_mut().item_spacing.x = 2.0;
         ui.spacing_mut().button_padding.x = 8.0;
-        let at_end = if ctx.recording.ooms.is_empty() { "At the peak" } else { "At the OOM" };
+        let at_end = if ctx.recording.ooms.is_empty() { tr!("At the peak") } else { tr!("At the OOM") };
         if ui.selectable_label(ctx.at.report_at.is_none(), theme::small(at_end)).clicked() {
             ctx.at.report_at = None;
             // The question is asked before panes are drawn, so in the next frame.
             ui.ctx().request_repaint();
         }
         let event = ctx.at.cursor.event().map(|event| At::Event(event.0));
-        let hint = "Ask what fills the memory where the cursor is";
+        let hint = tr!("Ask what fills the memory where the cursor is");
         let is_at_cursor = event.is_some() && ctx.at.report_at == event;
         if ui
             .add_enabled(
                 event.is_some(),
-                egui::Button::selectable(is_at_cursor, theme::small("At the cursor")),
+                egui::Button::selectable(is_at_cursor, theme::small(tr!("At the cursor"))),
             )
             .on_hover_text(hint)
             .clicked()
@@ -84,7 +85,7 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport
                 ctx.derived.predictions().map(AsRef::as_ref),
                 &ctx.notebook.notes(),
             ));
-            ctx.notify("Report copied".to_owned());
+            ctx.notify(tr!("Report copied"));
         }
     });
     ui.add_space(4.0);
@@ -92,9 +93,9 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: Option<&DeviceReport
 
 /// A button with a short text that tells assistive technology more; true when it is clicked.
 fn copy_ui(ui: &mut egui::Ui) -> bool {
-    let (button, is_enabled) = (ui.button(theme::small("Copy")), ui.is_enabled());
-    button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, is_enabled, "Copy as Markdown"));
-    button.on_hover_text("Copy the report as Markdown, for an issue").clicked()
+    let (button, is_enabled) = (ui.button(theme::small(tr!("Copy"))), ui.is_enabled());
+    button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, is_enabled, tr!("Copy as Markdown")));
+    button.on_hover_text(tr!("Copy the report as Markdown, for an issue")).clicked()
 }
 
 fn markdown(
@@ -123,7 +124,7 @@ pub(crate) fn verdict_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) -> Option<Pan
     }
     let report = match ctx.derived.report() {
         None => {
-            ui.label(theme::muted(ui, "Looking for causes…"));
+            ui.label(theme::muted(ui, tr!("Looking for causes…")));
             return None;
         }
         Some(Err(error)) => {
@@ -177,10 +178,21 @@ fn findings_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, report: &DeviceReport) 
 }
 
 fn others_text(others: usize, moment: Moment) -> String {
-    let findings = units::counted(others, "other finding");
-    match moment.event() {
-        Some(event) => format!("{findings} after event {}", units::count(event.0)),
-        None => format!("{findings} before the first event"),
+    let count = units::count(others as u64);
+    if let Some(event) = moment.event() {
+        let event = units::count(event.0);
+        tr!(
+            "{count} other finding after event {event}"
+                | "{count} other findings after event {event}" % others,
+            count,
+            event
+        )
+    } else {
+        tr!(
+            "{count} other finding before the first event"
+                | "{count} other findings before the first event" % others,
+            count
+        )
     }
 }
 

@@ -12,6 +12,7 @@ use oomscope_model::{EventIx, StackId, Timeline};
 use oomscope_remedies::Predictions;
 use oomscope_report::{Fix, simulated_text};
 use oomscope_units as units;
+use tr::tr;
 
 /// Rows of each kind that a card lists, so that several cards fit on a screen.
 pub(super) const MAX_ROWS: usize = 8;
@@ -32,7 +33,7 @@ pub(crate) fn fold_ui(ui: &mut egui::Ui, title: egui::RichText, body: impl FnOnc
     let header = ui.horizontal_top(|ui| {
         // The title is for the mouse: one stop of the Tab key is enough.
         let is_open = state.is_open();
-        let name = format!("{} {}", if is_open { "Fold" } else { "Unfold" }, title.text());
+        let name = if is_open { tr!("Fold {}", title.text()) } else { tr!("Unfold {}", title.text()) };
         let icon = state.show_toggle_button(ui, paint_default_icon);
         icon.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, is_open, &name));
         let title = ui.add(egui::Label::new(title).wrap().sense(egui::Sense::CLICK));
@@ -80,7 +81,7 @@ pub(super) fn sites_ui(
     if sites.is_empty() {
         return;
     }
-    part_ui(ui, "Lines of code");
+    part_ui(ui, &tr!("Lines of code"));
     for (at, site) in sites.iter().take(rows).enumerate() {
         let stack = site_stacks.get(at).copied().flatten();
         if site_ui(ui, site, stack) {
@@ -93,11 +94,11 @@ pub(super) fn sites_ui(
 /// One line of code; true when it was clicked.
 fn site_ui(ui: &mut egui::Ui, site: &Site, stack: Option<StackId>) -> bool {
     let role = site.role.text(site.count);
+    let place = format!("{}:{}", site.file, site.line);
     let hint = format!(
-        "{}:{}\n{} {role}\nSelect what was allocated there",
-        site.file,
-        site.line,
-        units::bytes_exact(site.bytes)
+        "{place}\n{} {role}\n{}",
+        units::bytes_exact(site.bytes),
+        tr!("Select what was allocated there")
     );
     let size = egui::vec2(ui.available_width(), ROW_PX);
     let row = ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
@@ -128,7 +129,7 @@ fn site_text(site: &Site) -> String {
 
 fn more_ui(ui: &mut egui::Ui, all: usize, shown: usize) {
     if shown < all {
-        ui.label(theme::muted(ui, format!("and {} more", units::count((all - shown) as u64))).size(11.0));
+        ui.label(theme::muted(ui, tr!("and {} more", units::count((all - shown) as u64))).size(11.0));
     }
 }
 
@@ -148,7 +149,7 @@ pub(super) fn advice_ui(ui: &mut egui::Ui, name: &str, all: &[Advice]) {
 
 /// What to change.
 pub(super) fn fix_ui(ui: &mut egui::Ui, fix: &Fix) {
-    part_ui(ui, "What to do");
+    part_ui(ui, &tr!("What to do"));
     text_ui(ui, &fix.text);
     if let Some(code) = &fix.code {
         code_ui(ui, code);
@@ -159,9 +160,9 @@ pub(super) fn fix_ui(ui: &mut egui::Ui, fix: &Fix) {
 pub(super) fn simulated_ui(ui: &mut egui::Ui, fix: &Fix, target: &mut Option<Target>) {
     let Some(remedy) = &fix.simulated else { return };
     if fix.is_advice {
-        text_ui(ui, &format!("Simulated: {}", remedy.text));
+        text_ui(ui, &tr!("Simulated: {}", remedy.text));
     }
-    if ui.link("all fixes").on_hover_text("Show every fix with its figures").clicked() {
+    if ui.link(tr!("all fixes")).on_hover_text(tr!("Show every fix with its figures")).clicked() {
         *target = Some(Target::Pane(PaneId::Fixes));
     }
 }
@@ -171,7 +172,7 @@ fn code_ui(ui: &mut egui::Ui, code: &str) {
     theme::well_frame(ui).inner_margin(egui::Margin::symmetric(8, 5)).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
-            if ui.small_button("Copy").on_hover_text("Copy this").clicked() {
+            if ui.small_button(tr!("Copy")).on_hover_text(tr!("Copy this")).clicked() {
                 ui.copy_text(code.to_owned());
             }
             ui.with_layout(Layout::top_down(Align::Min), |ui| {
@@ -195,16 +196,16 @@ pub(super) fn numbers_ui(ui: &mut egui::Ui, finding: &Finding, target: &mut Opti
     if finding.evidence.numbers.is_empty() {
         return;
     }
-    part_ui(ui, "Figures");
+    part_ui(ui, &tr!("Figures"));
     for Number { label, figure, .. } in &finding.evidence.numbers {
         ui.horizontal(|ui| {
             let (hint, wanted) = match figure.value() {
-                Value::Event(event) => ("Go to the event".to_owned(), Target::Event(event)),
+                Value::Event(event) => (tr!("Go to the event"), Target::Event(event)),
                 Value::Bytes(bytes) => {
-                    (format!("{}\nGo to the moment", units::bytes_exact(bytes)), Target::Moment)
+                    (format!("{}\n{}", units::bytes_exact(bytes), tr!("Go to the moment")), Target::Moment)
                 }
                 Value::Count(_) | Value::Share(_) | Value::Times(_) => {
-                    ("Go to the moment".to_owned(), Target::Moment)
+                    (tr!("Go to the moment"), Target::Moment)
                 }
             };
             if figure_ui(ui, &figure.text(), &hint) {
@@ -225,12 +226,12 @@ pub(super) fn allocations_ui(
     if all.is_empty() {
         return;
     }
-    part_ui(ui, "Largest allocations");
+    part_ui(ui, &tr!("Largest allocations"));
     ui.horizontal_wrapped(|ui| {
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         for &id in all.iter().take(MAX_ROWS) {
             let size = units::bytes(timeline.size(id));
-            if ui.link(size).on_hover_text("Select the allocation").clicked() {
+            if ui.link(size).on_hover_text(tr!("Select the allocation")).clicked() {
                 *target = Some(Target::Allocation(id));
             }
         }
@@ -246,11 +247,11 @@ pub(super) fn events_ui(ui: &mut egui::Ui, finding: &Finding, target: &mut Optio
     if events.is_empty() {
         return;
     }
-    part_ui(ui, "Events");
+    part_ui(ui, &tr!("Events"));
     ui.horizontal_wrapped(|ui| {
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         for &event in events.iter().take(MAX_ROWS) {
-            if ui.link(units::count(event.0)).on_hover_text("Go to the event").clicked() {
+            if ui.link(units::count(event.0)).on_hover_text(tr!("Go to the event")).clicked() {
                 *target = Some(Target::Event(event));
             }
         }
@@ -260,8 +261,8 @@ pub(super) fn events_ui(ui: &mut egui::Ui, finding: &Finding, target: &mut Optio
 
 pub(super) fn notes_ui(ui: &mut egui::Ui, finding: &Finding, predictions: Option<&Predictions>) {
     let simulated = simulated_text(finding, predictions);
-    let confirm = finding.confirm.as_ref().map(|text| format!("To confirm: {text}"));
-    let limits = finding.limits.iter().map(|text| format!("Not known: {text}"));
+    let confirm = finding.confirm.as_ref().map(|text| tr!("To confirm: {text}", text));
+    let limits = finding.limits.iter().map(|text| tr!("Not known: {text}", text));
     let notes: Vec<String> = simulated.into_iter().chain(confirm).chain(limits).collect();
     if notes.is_empty() {
         return;

@@ -4,6 +4,7 @@ use oomscope_analysis::{Category, SiteFrame, frame_line};
 use oomscope_model::StackId;
 use oomscope_units as units;
 use std::path::Path;
+use tr::tr;
 
 /// The stacks that a line of code speaks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,13 +33,15 @@ impl RuleChange {
         let path = units::printable(&path.to_string_lossy());
         match self.category {
             Some(category) => {
-                let scope = match self.scope {
-                    Scope::Site => "",
-                    Scope::AnyFrame => " and all below it",
-                };
-                format!("{line}{scope}: {}, by a rule in {path}", category.label())
+                let category = category.label();
+                match self.scope {
+                    Scope::Site => tr!("{line}: {category}, by a rule in {path}", line, category, path),
+                    Scope::AnyFrame => {
+                        tr!("{line} and all below it: {category}, by a rule in {path}", line, category, path)
+                    }
+                }
             }
-            None => format!("The rule for {line} was taken out of {path}"),
+            None => tr!("The rule for {line} was taken out of {path}", line, path),
         }
     }
 }

@@ -9,6 +9,7 @@ use oomscope_units as units;
 use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use tr::tr;
 
 /// The places that rules can be kept in.
 #[derive(Debug, Clone, Default)]
@@ -50,13 +51,13 @@ pub(crate) fn change(
     change: &RuleChange,
     decision: impl Fn(&UserRules) -> Option<Category>,
 ) -> Result<Changed, String> {
-    let mut refused = "there is no folder to write rules to".to_owned();
+    let mut refused = tr!("there is no folder to write rules to");
     for path in places.files() {
         let shown = units::printable(&path.to_string_lossy());
         let text = read(&path).map_err(|error| format!("{shown}: {error}"))?;
         let (text, rules) = changed(&text, change, &decision).map_err(|error| format!("{shown}: {error}"))?;
         if change.category.is_some() && decision(&rules) != change.category {
-            return Err(format!("no rule can tell this line from others in {shown}"));
+            return Err(tr!("no rule can tell this line from others in {shown}", shown));
         }
         match write(&path, &text) {
             Ok(()) => return Ok(Changed { path, rules }),

@@ -5,6 +5,7 @@ use super::state::State;
 use super::text::{basis_text, use_text};
 use crate::device::{Selection, Standpoint};
 use crate::swatches::{hatch, stripe};
+use crate::texts::{self, marked};
 use crate::theme;
 use eframe::egui::{self, Rect, Sense, pos2, vec2};
 use oomscope_analysis::segment_state::Basis;
@@ -12,11 +13,12 @@ use oomscope_draw::Palette;
 use oomscope_draw::segment_map::{MapGrouping, MapOrder, REQUEST_PX, fit_text, request};
 use oomscope_model::{Bytes, Timeline};
 use oomscope_units as units;
+use tr::tr;
 
 const ORDERS: [(MapOrder, &str); 3] = [
-    (MapOrder::Address, "By address"),
-    (MapOrder::Size, "Largest first"),
-    (MapOrder::Fill, "Emptiest first"),
+    (MapOrder::Address, marked!("By address")),
+    (MapOrder::Size, marked!("Largest first")),
+    (MapOrder::Fill, marked!("Emptiest first")),
 ];
 
 /// Height, in points, from which there are figures above the map: in less room, the map needs all of it.
@@ -51,14 +53,14 @@ pub(super) fn ui(
         ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
         order_chooser(ui, state);
         let is_grouped = state.arrangement.grouping == MapGrouping::Pool;
-        let text = theme::small("Group by pool");
-        let hint = "Memory of one pool, stream and size class cannot serve requests of another";
+        let text = theme::small(tr!("Group by pool"));
+        let hint = tr!("Memory of one pool, stream and size class cannot serve requests of another");
         if ui.selectable_label(is_grouped, text).on_hover_text(hint).clicked() {
             state.arrangement.grouping = if is_grouped { MapGrouping::None } else { MapGrouping::Pool };
         }
         if state.is_zoomed() {
-            let text = theme::small("Fit");
-            if ui.button(text).on_hover_text("Show whole lines again").clicked() {
+            let text = theme::small(tr!("Fit"));
+            if ui.button(text).on_hover_text(tr!("Show whole lines again")).clicked() {
                 state.reset_zoom();
             }
         }
@@ -78,16 +80,21 @@ pub(super) fn ui(
 }
 
 fn order_chooser(ui: &mut egui::Ui, state: &mut State) {
-    let name = |order| ORDERS.iter().find(|known| known.0 == order).map_or("", |known| known.1);
+    let name = |order| {
+        ORDERS
+            .iter()
+            .find(|known| known.0 == order)
+            .map_or_else(String::new, |known| texts::translated(known.1))
+    };
     let order = &mut state.arrangement.order;
     let text = theme::small(name(*order));
     let shown =
         egui::ComboBox::from_id_salt("segment order").selected_text(text).width(112.0).show_ui(ui, |ui| {
             for (value, name) in ORDERS {
-                ui.selectable_value(order, value, name);
+                ui.selectable_value(order, value, texts::translated(name));
             }
         });
-    shown.response.on_hover_text("The order of segments");
+    shown.response.on_hover_text(tr!("The order of segments"));
 }
 
 /// Sums at the cursor.
@@ -95,35 +102,51 @@ fn figures_ui(ui: &mut egui::Ui, answer: &MomentMap) {
     let total = &answer.state.total;
     let exact = |bytes: Bytes, meaning: &str| format!("{}\n{meaning}", units::bytes_exact(bytes));
     let reserved = total.reserved_bytes;
-    let meaning = format!("reserved from the driver in {}", units::counted(total.segments, "segment"));
-    figure(ui, None, "Reserved", &units::bytes(reserved), &exact(reserved, &meaning));
-    let meaning = format!(
-        "asked for and not given back, in {}",
-        units::counted(total.blocks - total.awaiting_blocks, "block")
+    let meaning = tr!(
+        "reserved from the driver in {} segment" | "reserved from the driver in {} segments" % total.segments,
+        units::count(total.segments as u64)
+    );
+    figure(ui, None, &tr!("Reserved"), &units::bytes(reserved), &exact(reserved, &meaning));
+    let blocks = total.blocks - total.awaiting_blocks;
+    let meaning = tr!(
+        "asked for and not given back, in {} block" | "asked for and not given back, in {} blocks" % blocks,
+        units::count(blocks as u64)
     );
     let allocated = total.allocated_bytes;
-    figure(ui, None, "Allocated", &units::bytes(allocated), &exact(allocated, &meaning));
+    figure(ui, None, &tr!("Allocated"), &units::bytes(allocated), &exact(allocated, &meaning));
     if total.awaiting_blocks != 0 {
-        let meaning = format!(
-            "given back, but another stream may still use it, in {}",
-            units::counted(total.awaiting_blocks, "block")
+        let blocks = total.awaiting_blocks;
+        let meaning = tr!(
+            "given back, but another stream may still use it, in {} block"
+                | "given back, but another stream may still use it, in {} blocks" % blocks,
+            units::count(blocks as u64)
         );
         let bytes = total.awaiting_bytes;
-        figure(ui, Some(stripe), "Waiting", &units::bytes(bytes), &exact(bytes, &meaning));
+        figure(ui, Some(stripe), &tr!("Waiting"), &units::bytes(bytes), &exact(bytes, &meaning));
     }
     let rounding = total.rounding_bytes();
-    let hint = exact(rounding, rounding_meaning(answer));
-    figure(ui, Some(pale), "Rounding", &units::bytes(rounding), &hint);
+    let hint = exact(rounding, &rounding_meaning(answer));
+    figure(ui, Some(pale), &tr!("Rounding"), &units::bytes(rounding), &hint);
     let share = units::percent(total.hole_bytes, reserved);
     let holes = format!("{} ({share})", units::bytes(total.hole_bytes));
-    let meaning = format!("free in {}{}", units::counted(total.holes, "hole"), slack_note(answer));
-    figure(ui, Some(hatch), "Free", &holes, &exact(total.hole_bytes, &meaning));
+    let mut meaning =
+        tr!("free in {} hole" | "free in {} holes" % total.holes, units::count(total.holes as u64));
+    if let Some(note) = slack_note(answer) {
+        meaning = format!("{meaning}\n{note}");
+    }
+    figure(ui, Some(hatch), &tr!("Free"), &holes, &exact(total.hole_bytes, &meaning));
     let largest = total.largest_hole_bytes;
-    figure(ui, None, "Largest hole", &units::bytes(largest), &exact(largest, "free in one piece, at most"));
+    figure(
+        ui,
+        None,
+        &tr!("Largest hole"),
+        &units::bytes(largest),
+        &exact(largest, &tr!("free in one piece, at most")),
+    );
     if answer.unused_bytes != 0 {
-        let meaning = "free in segments without any block: torch.cuda.empty_cache() gives them back";
+        let meaning = tr!("free in segments without any block: torch.cuda.empty_cache() gives them back");
         let bytes = answer.unused_bytes;
-        figure(ui, None, "Empty segments", &units::bytes(bytes), &exact(bytes, meaning));
+        figure(ui, None, &tr!("Empty segments"), &units::bytes(bytes), &exact(bytes, &meaning));
     }
 }
 
@@ -136,21 +159,23 @@ fn pale(painter: &egui::Painter, mark: Rect, palette: &Palette) {
     painter.rect_filled(rounding, 0.0, theme::color(palette.unknown.mix(palette.window, 0.55)));
 }
 
-fn rounding_meaning(answer: &MomentMap) -> &'static str {
+fn rounding_meaning(answer: &MomentMap) -> String {
     match answer.state.basis {
-        Basis::EndState => "taken by blocks beyond what was asked for",
+        Basis::EndState => tr!("taken by blocks beyond what was asked for"),
         Basis::Events | Basis::TraceOnly => {
-            "taken by blocks beyond what was asked for, at least: up to 512-byte steps, and all of it for \
+            tr!(
+                "taken by blocks beyond what was asked for, at least: up to 512-byte steps, and all of it for \
              blocks that are still there at the end"
+            )
         }
     }
 }
 
-fn slack_note(answer: &MomentMap) -> &'static str {
+fn slack_note(answer: &MomentMap) -> Option<String> {
     match answer.state.basis {
-        Basis::EndState => "",
+        Basis::EndState => None,
         Basis::Events | Basis::TraceOnly => {
-            "\nUp to 1 MiB after a block of a large pool may belong to it, which no event tells"
+            Some(tr!("Up to 1 MiB after a block of a large pool may belong to it, which no event tells"))
         }
     }
 }
@@ -208,11 +233,16 @@ fn pinned_ui(ui: &mut egui::Ui, at: &mut Standpoint, state: &mut State, answer: 
         return;
     }
     let bytes = answer.pinned.iter().map(|pinned| pinned.hole_bytes).sum::<Bytes>();
-    let text = units::counted(answer.pinned.len(), "mostly empty segment");
+    let pinned = answer.pinned.len();
+    let text =
+        tr!("{} mostly empty segment" | "{} mostly empty segments" % pinned, units::count(pinned as u64));
     let hint = format!(
-        "{} of them are free, but a few blocks keep them from going back to the driver.\nClick to go from \
-         one to the next",
-        units::bytes_exact(bytes)
+        "{}\n{}",
+        tr!(
+            "{} of them are free, but a few blocks keep them from going back to the driver.",
+            units::bytes_exact(bytes)
+        ),
+        tr!("Click to go from one to the next")
     );
     if link(ui, &text).on_hover_text(hint).clicked() {
         let selected = match at.selection() {
@@ -230,7 +260,7 @@ fn pinned_ui(ui: &mut egui::Ui, at: &mut Standpoint, state: &mut State, answer: 
 /// Notes on missing parts and contradictions of the recording.
 fn oddities_ui(ui: &mut egui::Ui, timeline: &Timeline, answer: &MomentMap) {
     if let Some(text) = basis_text(&answer.state) {
-        ui.label(theme::muted(ui, "Incomplete").size(12.0)).on_hover_text(text);
+        ui.label(theme::muted(ui, tr!("Incomplete")).size(12.0)).on_hover_text(text);
     }
     let contradictions = &answer.state.contradictions;
     if contradictions.is_empty() {
@@ -240,27 +270,26 @@ fn oddities_ui(ui: &mut egui::Ui, timeline: &Timeline, answer: &MomentMap) {
         contradictions.iter().map(|(kind, n)| format!("{} {}", units::count(n), kind.describe())).collect();
     let unexplained = contradictions.unexplained_reserved_bytes;
     if unexplained != 0 {
-        lines
-            .push(format!("{} reserved by the sum of events that no segment has", units::bytes(unexplained)));
+        lines.push(tr!("{} reserved by the sum of events that no segment has", units::bytes(unexplained)));
     }
     for &id in contradictions.hidden.iter().take(LISTED_HIDDEN) {
         let allocation = timeline.allocation(id);
         let (addr, size) = (units::address(allocation.addr), units::bytes(allocation.size));
-        lines.push(format!("not shown: {size} at {addr}, whose bytes others have"));
+        lines.push(tr!("not shown: {size} at {addr}, whose bytes others have", size, addr));
     }
     let n = contradictions.total() + u64::from(unexplained != 0);
-    let text = units::counted(n as usize, "contradiction");
+    let text = tr!("{} contradiction" | "{} contradictions" % n, units::count(n));
     ui.label(theme::small(text).underline()).on_hover_text(lines.join("\n"));
 }
 
 /// The selected segment, in the place of the figures of all.
 fn selected_ui(ui: &mut egui::Ui, answer: &MomentMap, addr: u64) {
     let text = match answer.state.row_at(addr) {
-        None => format!("No segment at {} now", units::address(addr)),
+        None => tr!("No segment at {} now", units::address(addr)),
         Some(row) => {
             let found = &answer.state.rows[row];
             let size = units::bytes(found.past_end.saturating_sub(found.addr).min(i64::MAX as u64) as i64);
-            format!("{} of {size}: {}", units::address(found.addr), use_text(&found.figures))
+            tr!("{} of {size}: {}", units::address(found.addr), use_text(&found.figures), size)
         }
     };
     ui.add(egui::Label::new(theme::small(text)).truncate());
@@ -285,17 +314,17 @@ pub(crate) fn request_ui(ui: &mut egui::Ui, palette: &Palette, answer: &MomentMa
         ui.label(theme::small(&sentence).color(red));
     }
     let hint = [
-        format!("Requested: {}", units::bytes_exact(fit.requested_bytes)),
-        format!("Largest hole: {}", units::bytes_exact(fit.largest_bytes)),
-        format!(
-            "Too small: {} in {}",
-            units::bytes_exact(fit.too_small_bytes),
-            units::counted(fit.too_small, "hole")
+        tr!("Requested: {}", units::bytes_exact(fit.requested_bytes)),
+        tr!("Largest hole: {}", units::bytes_exact(fit.largest_bytes)),
+        tr!(
+            "Too small: {size} in {count} hole" | "Too small: {size} in {count} holes" % fit.too_small,
+            size = units::bytes_exact(fit.too_small_bytes),
+            count = units::count(fit.too_small as u64)
         ),
-        format!("Holes of other pools, streams or size classes: {}", units::bytes_exact(fit.other_bytes)),
+        tr!("Holes of other pools, streams or size classes: {}", units::bytes_exact(fit.other_bytes)),
         fit.device_free_bytes.map_or_else(
-            || "Free on the device: not recorded".to_owned(),
-            |free| format!("Free on the device: {}", units::bytes_exact(free)),
+            || tr!("Free on the device: not recorded"),
+            |free| tr!("Free on the device: {}", units::bytes_exact(free)),
         ),
     ];
     response.on_hover_text(hint.join("\n"));

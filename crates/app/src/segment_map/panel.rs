@@ -20,6 +20,7 @@ use oomscope_draw::segment_map::{
 use oomscope_model::Timeline;
 use std::ops::Range;
 use std::sync::Arc;
+use tr::tr;
 
 /// Width of the addresses at the left, in points.
 const GUTTER_PX: f32 = 100.0;
@@ -38,7 +39,7 @@ impl Pane for State {
         let new = || Maps::new(ctx.recording, ui.ctx(), ctx.derived.work_mode);
         match self.maps.get_or_insert_with(new).at(ctx.at.cursor) {
             None => {
-                ui.label(theme::muted(ui, "Reading segments…"));
+                ui.label(theme::muted(ui, tr!("Reading segments…")));
             }
             Some(answer) => panel_ui(ui, ctx, self, &answer),
         }
@@ -61,7 +62,7 @@ fn panel_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, answer:
     // On whole pixels, so that the picture's pixels are the screen's.
     let all = ui.available_rect_before_wrap().round_to_pixels(ui.pixels_per_point());
     if answer.state.rows.is_empty() {
-        ui.label(theme::muted(ui, "No memory is reserved at this moment."));
+        ui.label(theme::muted(ui, tr!("No memory is reserved at this moment.")));
         return;
     }
     if all.width() < MIN_MAP_PX || all.height() < MIN_MAP_PX {
@@ -72,7 +73,7 @@ fn panel_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, answer:
     let layout = state.cache.layout(answer, state.arrangement, rect.size());
     follow_selection(ctx.recording, ctx.at, state, answer, &layout, rect);
     let response = ui.interact(rect, ui.scope_id().with("map"), Sense::click_and_drag());
-    accessible::picture(&response, "Segment map", || {
+    accessible::picture(&response, &tr!("Segment map"), || {
         format!("{} · {}", use_text(&answer.state.total), ctx.at.words())
     });
     step(ui, &response, ctx.recording, ctx.at, answer);
@@ -301,7 +302,9 @@ impl ShownMap<'_> {
             return;
         }
         let response = ui.interact(self.gutter, ui.scope_id().with("addresses"), Sense::CLICK);
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Addresses of segments"));
+        response.widget_info(|| {
+            egui::WidgetInfo::labeled(egui::Role::Canvas, true, tr!("Addresses of segments"))
+        });
         let Some(pointer) = response.hover_pos() else { return };
         let y = pointer.y - self.rect.top() + state.zoom.y_px;
         let Some(row) = self.layout.first_row_at(y) else { return };

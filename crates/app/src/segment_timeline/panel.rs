@@ -18,6 +18,7 @@ use oomscope_draw::{
 };
 use oomscope_model::{Recording, Timeline};
 use std::sync::Arc;
+use tr::tr;
 
 /// Space between labels and rows, in points.
 const LABEL_GAP_PX: f32 = 6.0;
@@ -33,12 +34,12 @@ impl Pane for State {
         let palette = theme::palette(ui);
         let recording = ctx.recording;
         let Some(known) = rows(ui, recording, ctx.derived.work_mode, self) else {
-            ui.label(theme::muted(ui, "Sorting addresses…"));
+            ui.label(theme::muted(ui, tr!("Sorting addresses…")));
             return;
         };
         let rows = &known.rows;
         if rows.rows().is_empty() {
-            ui.label(theme::muted(ui, "This recording has no segments."));
+            ui.label(theme::muted(ui, tr!("This recording has no segments.")));
             return;
         }
         toolbar::ui(ui, palette, self, rows);
@@ -49,7 +50,7 @@ impl Pane for State {
         let layout = layout(ui, self, rows, places.rows);
         scroll(ui, self, &layout, places.rows);
         let response = ui.interact(places.rows, ui.scope_id().with("rows"), Sense::click_and_drag());
-        accessible::picture(&response, "Segment timeline", || ctx.at.words());
+        accessible::picture(&response, &tr!("Segment timeline"), || ctx.at.words());
         if accessible::is_pressed_by_key(&response) {
             ctx.at.select_event();
         }

@@ -2,58 +2,68 @@
 
 use super::state::State;
 use crate::swatches::{hatch, stripe, swatch};
+use crate::texts::{self, marked};
 use crate::theme;
 use eframe::egui::{self, vec2};
 use oomscope_analysis::{RowOrder, SegmentRows};
 use oomscope_draw::Palette;
 use oomscope_units as units;
+use tr::tr;
 
 const ORDERS: [(RowOrder, &str); 3] = [
-    (RowOrder::Reserved, "Largest first"),
-    (RowOrder::Address, "By address"),
-    (RowOrder::Active, "Most in use first"),
+    (RowOrder::Reserved, marked!("Largest first")),
+    (RowOrder::Address, marked!("By address")),
+    (RowOrder::Active, marked!("Most in use first")),
 ];
 
 pub(crate) fn ui(ui: &mut egui::Ui, palette: &Palette, state: &mut State, rows: &SegmentRows) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
         order_chooser(ui, state);
-        let expand = theme::small("Expand all");
+        let expand = theme::small(tr!("Expand all"));
         if ui
             .selectable_label(state.is_all_expanded, expand)
-            .on_hover_text("Show every row to scale")
+            .on_hover_text(tr!("Show every row to scale"))
             .clicked()
         {
             state.is_all_expanded = !state.is_all_expanded;
             state.expanded.clear();
         }
         ui.add_space(4.0);
-        swatch(ui, "reserved, not in use", |painter, mark| hatch(painter, mark, palette));
-        swatch(ui, "waiting for a stream", |painter, mark| stripe(painter, mark, palette));
+        swatch(ui, &tr!("reserved, not in use"), |painter, mark| hatch(painter, mark, palette));
+        swatch(ui, &tr!("waiting for a stream"), |painter, mark| stripe(painter, mark, palette));
         ui.label(theme::muted(ui, counts(rows)).size(11.0));
     });
 }
 
 fn order_chooser(ui: &mut egui::Ui, state: &mut State) {
-    let name = |order| ORDERS.iter().find(|known| known.0 == order).map_or("", |known| known.1);
+    let name = |order| {
+        ORDERS
+            .iter()
+            .find(|known| known.0 == order)
+            .map_or_else(String::new, |known| texts::translated(known.1))
+    };
     let text = theme::small(name(state.order));
     let chooser = egui::ComboBox::from_id_salt("row order").selected_text(text).width(128.0);
     let shown = chooser.show_ui(ui, |ui| {
         for (order, name) in ORDERS {
-            ui.selectable_value(&mut state.order, order, name);
+            ui.selectable_value(&mut state.order, order, texts::translated(name));
         }
     });
-    shown.response.on_hover_text("The order of segments");
+    shown.response.on_hover_text(tr!("The order of segments"));
 }
 
 fn counts(rows: &SegmentRows) -> String {
     let count = rows.rows().len();
-    let rows_text = units::counted(count, "row");
+    let rows_text = tr!("{} row" | "{} rows" % count, units::count(count as u64));
     match rows.outside() {
         0 => rows_text,
-        1 => format!("{rows_text} · 1 allocation lies in no known segment"),
         outside => {
-            format!("{rows_text} · {} allocations lie in no known segment", units::count(outside as u64))
+            let outside = tr!(
+                "{} allocation lies in no known segment" | "{} allocations lie in no known segment" % outside,
+                units::count(outside as u64)
+            );
+            format!("{rows_text} · {outside}")
         }
     }
 }

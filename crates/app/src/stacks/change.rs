@@ -11,6 +11,7 @@ use oomscope_analysis::{FrameKey, Measure};
 use oomscope_draw::Coloring;
 use oomscope_report::weight_text;
 use std::sync::Arc;
+use tr::tr;
 
 /// Smallest share of the width that a graph has, so that it can be read beside a much larger one.
 const MIN_SHARE: f32 = 0.3;
@@ -72,6 +73,6 @@ pub(super) fn ui(
         });
     };
     let [of_grown, of_shrunk] = graphs;
-    side(left, "Grew", "+", of_grown, shown[0]);
-    side(right, "Shrank", "−", of_shrunk, shown[1]);
+    side(left, &tr!("Grew"), "+", of_grown, shown[0]);
+    side(right, &tr!("Shrank"), "−", of_shrunk, shown[1]);
 }

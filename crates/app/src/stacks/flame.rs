@@ -7,6 +7,7 @@ use crate::details::facts::code;
 use crate::device::{Selection, Standpoint};
 use crate::flame::{self, Click, Content, Graph, Sight};
 use crate::pointed::Thing;
+use crate::texts;
 use crate::theme;
 use crate::work::memo::Memo;
 use eframe::egui;
@@ -18,6 +19,7 @@ use oomscope_model::{SaturatingSum as _, StackId};
 use oomscope_report::weight_text;
 use oomscope_units as units;
 use std::rc::Rc;
+use tr::tr;
 
 /// The graph's own state, kept between frames.
 #[derive(Default)]
@@ -120,9 +122,9 @@ impl Content for Allocated<'_> {
 
 fn empty_ui(ui: &mut egui::Ui, shown: &Shown<'_>) {
     let text = match (shown.zoom, shown.weighed.totals.all.count) {
-        (NodeIx::ROOT, 0) => shown.summary,
-        (NodeIx::ROOT, _) => "All allocations here are empty.",
-        _ => "Nothing was allocated below this frame here.",
+        (NodeIx::ROOT, 0) => shown.summary.to_owned(),
+        (NodeIx::ROOT, _) => tr!("All allocations here are empty."),
+        _ => tr!("Nothing was allocated below this frame here."),
     };
     ui.label(theme::muted(ui, text));
 }
@@ -130,8 +132,8 @@ fn empty_ui(ui: &mut egui::Ui, shown: &Shown<'_>) {
 /// The total, and how to record stacks.
 fn no_stacks_ui(ui: &mut egui::Ui, shown: &Shown<'_>) {
     let weight = weight_text(shown.weighed.totals.unit, shown.weighed.totals.all.weight);
-    ui.label(format!("{weight} in {}, but no stacks were recorded.", shown.summary));
-    let hint = "torch.cuda.memory._record_memory_history(context=\"all\", stacks=\"all\") records them.";
+    ui.label(tr!("{weight} in {}, but no stacks were recorded.", shown.summary, weight));
+    let hint = tr!("torch.cuda.memory._record_memory_history(context=\"all\", stacks=\"all\") records them.");
     ui.add(egui::Label::new(theme::muted(ui, hint)).wrap());
 }
 
@@ -171,8 +173,12 @@ fn colors_text(shown: &Shown<'_>, facts: &SiteText) -> String {
                 format!("{} {}", name(class), share_text(weight, all))
             };
             let named: Vec<String> = colors.iter().take(MAX_NAMED).map(share).collect();
-            let rest = if MAX_NAMED < colors.len() { ", and others" } else { "" };
-            format!("{}{rest}; the colour is that of the largest", named.join(", "))
+            let named = named.join(", ");
+            if MAX_NAMED < colors.len() {
+                tr!("{}, and others; the colour is that of the largest", named)
+            } else {
+                tr!("{}; the colour is that of the largest", named)
+            }
         }
     }
 }
@@ -180,10 +186,9 @@ fn colors_text(shown: &Shown<'_>, facts: &SiteText) -> String {
 /// An explanation of frames that are merged into one rectangle.
 fn merged_ui(ui: &mut egui::Ui, shown: &Shown<'_>, weight: i128, count: u32) {
     let totals = &shown.weighed.totals;
-    let frames = units::counted(count as usize, "frame");
-    ui.label(theme::strong(format!("{frames} thinner than a pixel"), 13.0));
+    ui.label(theme::strong(texts::thin_frames(count as usize), 13.0));
     let share = share_text(weight, totals.all.weight);
-    ui.label(format!("{}, {share} of all", weight_text(totals.unit, weight)));
+    ui.label(tr!("{}, {share} of all", weight_text(totals.unit, weight), share));
 }
 
 /// The weight of a node, its shares, and the totals of the stacks below it.
@@ -192,19 +197,27 @@ fn figures_ui(ui: &mut egui::Ui, shown: &Shown<'_>, weight: i128, totals: &Total
     let exact = units::bytes_exact(totals.bytes);
     ui.label(match weighed.totals.unit {
         WeightUnit::Bytes => exact,
-        unit => format!("{} from {exact}", weight_text(unit, weight)),
+        unit => tr!("{} from {exact}", weight_text(unit, weight), exact),
     });
     let of_all = share_text(weight, weighed.totals.all.weight);
-    let of_shown = if shown.zoom == NodeIx::ROOT {
-        String::new()
+    ui.label(if shown.zoom == NodeIx::ROOT {
+        tr!("{of_all} of all", of_all)
     } else {
         let all_shown = weighed.weights.get(shown.zoom.index()).copied().unwrap_or(0);
-        format!(", {} of what is shown", share_text(weight, all_shown))
-    };
-    ui.label(format!("{of_all} of all{of_shown}"));
-    let allocations = units::counted(totals.count as usize, "allocation");
-    ui.label(format!("{allocations}, the largest {}", units::bytes(totals.largest)));
-    let is_least = if totals.open_ended == 0 { "" } else { "at least " };
+        let of_shown = share_text(weight, all_shown);
+        tr!("{of_all} of all, {of_shown} of what is shown", of_all, of_shown)
+    });
+    let (count, largest) = (units::count(totals.count), units::bytes(totals.largest));
+    ui.label(tr!(
+        "{count} allocation, the largest {largest}"
+            | "{count} allocations, the largest {largest}" % totals.count,
+        count,
+        largest
+    ));
     let mean = mean_lifetime(weighed.names.clock, totals);
-    ui.label(format!("live for {is_least}{mean} on average"));
+    ui.label(if totals.open_ended == 0 {
+        tr!("live for {mean} on average", mean)
+    } else {
+        tr!("live for at least {mean} on average", mean)
+    });
 }

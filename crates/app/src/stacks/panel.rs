@@ -17,6 +17,7 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 #[cfg(test)]
 use std::sync::Arc;
+use tr::tr;
 
 /// Narrower panes, in points, have no table: it would leave too little room for the names of frames.
 const MIN_WIDTH_FOR_TABLE_PX: f32 = 620.0;
@@ -52,7 +53,7 @@ impl Pane for State {
         let weighed = self.weighing.update(ui.ctx(), recording, ctx.derived.work_mode, &request, &coloring);
         let Some(weighed) = weighed else {
             toolbar::ui(ui, &mut self.controls, ctx.at, None);
-            ui.label(theme::muted(ui, "The call tree is being built…"));
+            ui.label(theme::muted(ui, tr!("The call tree is being built…")));
             return;
         };
         let found = self.search(&weighed);

@@ -1,6 +1,7 @@
 //! The things that all parts of the panel show in one frame.
 
 use super::weighing::Weighed;
+use crate::texts;
 use oomscope_analysis::{Clock, NodeIx, Totals};
 use oomscope_model::{Bytes, Recording, StackId};
 use oomscope_units as units;
@@ -42,5 +43,5 @@ pub(crate) fn share_text(part: i128, whole: i128) -> String {
 /// A mean lifetime as text: of allocations with an open end, the part that the recording shows.
 pub(crate) fn mean_lifetime(clock: Clock, totals: &Totals) -> String {
     let mean = totals.mean_lifetime();
-    if clock.has_times() { units::duration_us(mean) } else { units::counted(mean.max(0) as usize, "event") }
+    if clock.has_times() { units::duration_us(mean) } else { texts::events(mean.max(0) as usize) }
 }

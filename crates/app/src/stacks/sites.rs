@@ -9,6 +9,7 @@ use crate::tables::cells;
 use crate::tables::columns::Column;
 use crate::tables::scroll::Reveal;
 use crate::tables::virtual_list::{ListRows, ListState, RowLook, TableCell, VirtualList};
+use crate::texts::marked;
 use crate::work::memo::Memo;
 use eframe::egui;
 use oomscope_analysis::{Clock, FrameNames, NodeIx, SiteRow, Totals};
@@ -17,6 +18,7 @@ use oomscope_report::weight_text;
 use oomscope_units as units;
 use std::cmp::Reverse;
 use std::rc::Rc;
+use tr::tr;
 
 const WEIGHT: usize = 0;
 const COUNT: usize = 1;
@@ -25,15 +27,17 @@ const LIFETIME: usize = 3;
 const SITE: usize = 4;
 
 const COLUMNS: [Column; 5] = [
-    Column::figure("bytes", "What was allocated there, as the flame graph weighs it", 72.0),
-    Column::figure("count", "How many allocations that is", 50.0),
-    Column::figure("largest", "The largest of them", 78.0),
+    Column::figure(marked!("bytes"), marked!("What was allocated there, as the flame graph weighs it"), 72.0),
+    Column::figure(marked!("count"), marked!("How many allocations that is"), 50.0),
+    Column::figure(marked!("largest"), marked!("The largest of them"), 78.0),
     Column::figure(
-        "mean life",
-        "How long they are live on average; at least that where some are not seen from beginning to end",
+        marked!("mean life"),
+        marked!(
+            "How long they are live on average; at least that where some are not seen from beginning to end"
+        ),
         78.0,
     ),
-    Column::text("site", "The innermost line of your own code", 108.0),
+    Column::text(marked!("site"), marked!("The innermost line of your own code"), 108.0),
 ];
 
 /// The table's own state, kept between frames.
@@ -88,7 +92,7 @@ pub(crate) fn ui(ui: &mut egui::Ui, state: &mut State, shown: &Shown<'_>, at: &m
         }
     }
     let sorted = Some((order.column, order.is_descending()));
-    let list = VirtualList { name: "allocation sites", columns: &COLUMNS, sorted };
+    let list = VirtualList { name: marked!("allocation sites"), columns: &COLUMNS, sorted };
     let answer = list.show(ui, &mut state.list, &sites);
     if let Some(row) = answer.pointed.and_then(|row| rows.get(row)) {
         pointed::wanted(ui.ctx(), Some(Thing::Stack(row.stack)));
@@ -180,8 +184,13 @@ impl ListRows for Sites<'_> {
             return cells::stack_hint(self.shown.recording.snapshot(), row.stack);
         }
         let share = share_text(row.totals.weight, weighed.totals.all.weight);
-        let stacks = units::counted(row.stacks, "stack");
-        Some(format!("{}\n{share} of all, with {stacks}", units::bytes_exact(row.totals.bytes)))
+        let count = units::count(row.stacks as u64);
+        let share = tr!(
+            "{share} of all, with {count} stack" | "{share} of all, with {count} stacks" % row.stacks,
+            share,
+            count
+        );
+        Some(format!("{}\n{share}", units::bytes_exact(row.totals.bytes)))
     }
 }
 

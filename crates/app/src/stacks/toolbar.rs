@@ -9,6 +9,7 @@ use eframe::egui::{self, Key};
 use oomscope_analysis::{Cut, Direction};
 use oomscope_report::weight_text;
 use oomscope_units as units;
+use tr::tr;
 
 /// Width of the field for searches, in points: a file and a line, or a function.
 const SEARCH_PX: f32 = 150.0;
@@ -34,12 +35,12 @@ pub(super) fn ui(
         ui.add_space(8.0);
         directions_ui(ui, controls);
         ui.add_space(6.0);
-        ui.checkbox(&mut controls.options.shows_internal, theme::small("Internal frames"))
-            .on_hover_text("Also show frames of torch, the interpreter and libraries");
+        ui.checkbox(&mut controls.options.shows_internal, theme::small(tr!("Internal frames")))
+            .on_hover_text(tr!("Also show frames of torch, the interpreter and libraries"));
         ui.add_space(10.0);
         search_ui(ui, controls, counted);
         if counted.is_some_and(|counted| !counted.is_current) {
-            ui.label(theme::muted(ui, "counting…").size(12.0));
+            ui.label(theme::muted(ui, tr!("counting…")).size(12.0));
         }
     });
     ui.add_space(2.0);
@@ -47,24 +48,26 @@ pub(super) fn ui(
 
 fn modes_ui(ui: &mut egui::Ui, controls: &mut Controls) {
     let modes = [
-        (Mode::Cursor, "At cursor", "Bytes that are live at the cursor"),
-        (Mode::Peak, "At peak", "Bytes that are live when most are active"),
+        (Mode::Cursor, tr!("At cursor"), tr!("Bytes that are live at the cursor")),
+        (Mode::Peak, tr!("At peak"), tr!("Bytes that are live when most are active")),
         (
             Mode::Allocated,
-            "Allocated",
-            "Bytes that were allocated from the mark to the cursor, whether or not they were freed",
+            tr!("Allocated"),
+            tr!("Bytes that were allocated from the mark to the cursor, whether or not they were freed"),
         ),
         (
             Mode::Change,
-            "Change",
-            "What is live at the end of the marked range (Ctrl+drag on the timeline) less what was at its start; without a \
+            tr!("Change"),
+            tr!(
+                "What is live at the end of the marked range (Ctrl+drag on the timeline) less what was at its start; without a \
              range, at the cursor less at the mark. At the left the stacks that have more then, at the right those that \
-             have less; both graphs together are as wide as the change",
+             have less; both graphs together are as wide as the change"
+            ),
         ),
         (
             Mode::ByteTime,
-            "Bytes × time",
-            "Bytes multiplied by how long they were live: what holds much memory for long",
+            tr!("Bytes × time"),
+            tr!("Bytes multiplied by how long they were live: what holds much memory for long"),
         ),
     ];
     for (mode, name, hint) in modes {
@@ -76,11 +79,15 @@ fn modes_ui(ui: &mut egui::Ui, controls: &mut Controls) {
 
 fn directions_ui(ui: &mut egui::Ui, controls: &mut Controls) {
     let directions = [
-        (Direction::CallersFirst, "Callers first", "The outermost frame on top: below it is what it called"),
+        (
+            Direction::CallersFirst,
+            tr!("Callers first"),
+            tr!("The outermost frame on top: below it is what it called"),
+        ),
         (
             Direction::CalleesFirst,
-            "Callees first",
-            "The innermost frame on top: below it is what called it, from everywhere",
+            tr!("Callees first"),
+            tr!("The innermost frame on top: below it is what called it, from everywhere"),
         ),
     ];
     for (direction, name, hint) in directions {
@@ -95,11 +102,11 @@ fn directions_ui(ui: &mut egui::Ui, controls: &mut Controls) {
 
 fn search_ui(ui: &mut egui::Ui, controls: &mut Controls, counted: Option<&Counted<'_>>) {
     let edit = egui::TextEdit::singleline(&mut controls.search)
-        .hint_text("Search frames")
+        .hint_text(tr!("Search frames"))
         .desired_width(SEARCH_PX)
         .font(egui::FontId::proportional(12.0));
     let response = ui.add(edit);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search frames"));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, tr!("Search frames")));
     if response.has_focus() && ui.input(|input| input.key_pressed(Key::Escape)) {
         controls.search.clear();
     }
@@ -107,8 +114,12 @@ fn search_ui(ui: &mut egui::Ui, controls: &mut Controls, counted: Option<&Counte
         let unit = weighed.totals.unit;
         let share = share_text(found.weight, weighed.totals.all.weight);
         ui.add_space(6.0);
-        let text = format!("{share} in {}", units::counted(found.frames, "frame"));
-        ui.label(theme::small(&text)).on_hover_text(format!(
+        let text = tr!(
+            "{share} in {count} frame" | "{share} in {count} frames" % found.frames,
+            share,
+            count = units::count(found.frames as u64)
+        );
+        ui.label(theme::small(&text)).on_hover_text(tr!(
             "{} lie in or below the frames that were found",
             weight_text(unit, found.weight)
         ));
@@ -121,13 +132,16 @@ fn range_ui(ui: &mut egui::Ui, controls: &mut Controls, at: &mut Standpoint) {
     if is_by_range || matches!(controls.mode, Mode::Cursor | Mode::Peak) {
         return;
     }
-    let hint = "Start ranges at the cursor (M)";
-    if ui.button(theme::small("Mark here")).on_hover_text(hint).clicked() {
+    let hint = tr!("Start ranges at the cursor (M)");
+    if ui.button(theme::small(tr!("Mark here"))).on_hover_text(hint).clicked() {
         at.mark = Some(at.cursor);
         controls.show_range();
     }
     if at.mark.is_some()
-        && ui.button(theme::small("Clear mark")).on_hover_text("Start ranges at the beginning").clicked()
+        && ui
+            .button(theme::small(tr!("Clear mark")))
+            .on_hover_text(tr!("Start ranges at the beginning"))
+            .clicked()
     {
         at.mark = None;
     }
@@ -135,17 +149,20 @@ fn range_ui(ui: &mut egui::Ui, controls: &mut Controls, at: &mut Standpoint) {
 
 /// Notes on stacks that the tree leaves out. Only made-up recordings have such stacks.
 pub(crate) fn cut_notes(cut: Cut) -> Vec<String> {
-    let notes = [
-        (cut.deep_stacks, "stack ends in \"other frames\"", "stacks end in \"other frames\""),
-        (
-            cut.left_out_stacks,
-            "stack is not in the tree: there are too many",
-            "stacks are not in the tree: there are too many",
-        ),
-    ];
+    let (deep, left_out) = (cut.deep_stacks, cut.left_out_stacks);
+    let mut notes = Vec::new();
+    if deep != 0 {
+        notes.push(tr!(
+            "{} stack ends in \"other frames\"" | "{} stacks end in \"other frames\"" % deep,
+            units::count(deep as u64)
+        ));
+    }
+    if left_out != 0 {
+        notes.push(tr!(
+            "{} stack is not in the tree: there are too many"
+                | "{} stacks are not in the tree: there are too many" % left_out,
+            units::count(left_out as u64)
+        ));
+    }
     notes
-        .into_iter()
-        .filter(|note| note.0 != 0)
-        .map(|(n, one, many)| format!("{} {}", units::count(n as u64), if n == 1 { one } else { many }))
-        .collect()
 }

@@ -4,29 +4,55 @@ use super::cells;
 use super::columns::Column;
 use super::virtual_list::{ListRows, RowLook, TableCell};
 use crate::device::{Derived, Selection, Standpoint};
+use crate::texts::marked;
 use oomscope_analysis::{Basis, Categories, LifeSpan, OrderBy, StackLabels, TensorLabels};
 use oomscope_model::{AllocId, Allocation, Moment, Recording, StackId};
 use oomscope_report as report;
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// Each column, the order that a click on it asks for, and true if that order starts with the largest.
 const TABLE: [(Column, OrderBy, bool); 11] = [
-    (Column::figure("Size", "Requested bytes", 80.0), OrderBy::Size, true),
-    (Column::text("Category", "What it is for; ≈ where that is inferred", 100.0), OrderBy::Category, false),
+    (Column::figure(marked!("Size"), marked!("Requested bytes"), 80.0), OrderBy::Size, true),
     (
-        Column::text("Tensor", "What the program calls it, or the variable that holds it", 156.0),
+        Column::text(marked!("Category"), marked!("What it is for; ≈ where that is inferred"), 100.0),
+        OrderBy::Category,
+        false,
+    ),
+    (
+        Column::text(
+            marked!("Tensor"),
+            marked!("What the program calls it, or the variable that holds it"),
+            156.0,
+        ),
         OrderBy::Tensor,
         false,
     ),
-    (Column::text("Site", "First frame of your own code in its stack", 156.0), OrderBy::Site, false),
-    (Column::text("Module", "Innermost module in its stack", 92.0), OrderBy::Module, false),
-    (Column::figure("Age", "Since it was allocated, at the cursor", 76.0), OrderBy::Age, true),
-    (Column::figure("Lifetime", "From its allocation to its free", 76.0), OrderBy::Lifetime, true),
-    (Column::figure("Allocated by", "Number of the event that allocated it", 88.0), OrderBy::Start, false),
-    (Column::figure("Stream", "Stream that it belongs to", 70.0), OrderBy::Stream, false),
-    (Column::text("Pool", "Pool that it belongs to", 80.0), OrderBy::Pool, false),
-    (Column::code("Address", "Address of the first byte", 112.0), OrderBy::Address, false),
+    (
+        Column::text(marked!("Site"), marked!("First frame of your own code in its stack"), 156.0),
+        OrderBy::Site,
+        false,
+    ),
+    (Column::text(marked!("Module"), marked!("Innermost module in its stack"), 92.0), OrderBy::Module, false),
+    (
+        Column::figure(marked!("Age"), marked!("Since it was allocated, at the cursor"), 76.0),
+        OrderBy::Age,
+        true,
+    ),
+    (
+        Column::figure(marked!("Lifetime"), marked!("From its allocation to its free"), 76.0),
+        OrderBy::Lifetime,
+        true,
+    ),
+    (
+        Column::figure(marked!("Allocated by"), marked!("Number of the event that allocated it"), 88.0),
+        OrderBy::Start,
+        false,
+    ),
+    (Column::figure(marked!("Stream"), marked!("Stream that it belongs to"), 70.0), OrderBy::Stream, false),
+    (Column::text(marked!("Pool"), marked!("Pool that it belongs to"), 80.0), OrderBy::Pool, false),
+    (Column::code(marked!("Address"), marked!("Address of the first byte"), 112.0), OrderBy::Address, false),
 ];
 
 /// The place of tensors in the table.
@@ -218,13 +244,13 @@ impl ListRows for AllocationRows<'_> {
             OrderBy::Address => TableCell::plain(units::address(allocation.addr)),
             OrderBy::Stream if self.is_waiting(&allocation) => {
                 let stream = cells::stream(allocation.stream);
-                TableCell { text: format!("{}, waiting", stream.text), ..stream }
+                TableCell { text: tr!("{}, waiting", stream.text), ..stream }
             }
             OrderBy::Stream => cells::stream(allocation.stream),
             OrderBy::Pool => cells::pool(allocation.pool),
             OrderBy::Start => match allocation.alloc_event() {
                 Some(event) => TableCell::plain(units::count(event.0)),
-                None => TableCell::muted("before"),
+                None => TableCell::muted(tr!("before")),
             },
             OrderBy::Age => {
                 self.age(&allocation).map_or_else(cells::unknown, |age| TableCell::plain(cells::span(age)))
@@ -252,17 +278,17 @@ impl ListRows for AllocationRows<'_> {
         match by {
             OrderBy::Size => Some(units::bytes_exact(allocation.size)),
             OrderBy::Stream if self.is_waiting(&allocation) => {
-                Some("Given back by the program; another stream may still use it".to_owned())
+                Some(tr!("Given back by the program; another stream may still use it"))
             }
             OrderBy::Start => match allocation.alloc_event() {
                 Some(event) => events.time_us(event).map(units::date_time_us),
-                None => Some("Allocated before the first recorded event".to_owned()),
+                None => Some(tr!("Allocated before the first recorded event")),
             },
             OrderBy::Age => self.age(&allocation).map(|age| cells::events(age.events)),
             OrderBy::Lifetime => {
                 let span = LifeSpan::of(self.recording, allocation.id);
                 let events = cells::events(span.events);
-                Some(if span.is_open { format!("{events}; the rest was not recorded") } else { events })
+                Some(if span.is_open { tr!("{events}; the rest was not recorded", events) } else { events })
             }
             OrderBy::Site => cells::stack_hint(self.recording.snapshot(), allocation.stack),
             OrderBy::Category => {

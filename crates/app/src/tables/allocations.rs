@@ -6,6 +6,7 @@ use super::scroll::Reveal;
 use super::virtual_list::{ListState, VirtualList};
 use crate::device::{Pane, PaneCtx, Selection};
 use crate::pointed::{self, Thing};
+use crate::texts::{self, marked};
 use crate::theme;
 use crate::work::background::Background;
 use crate::work::by_ptr::ByPtr;
@@ -18,6 +19,7 @@ use oomscope_model::{AllocId, Bytes, Moment, Recording, Timeline};
 use oomscope_report as report;
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// The table's own state, kept between frames.
 #[derive(Default)]
@@ -160,8 +162,8 @@ impl Listed {
 fn bar_ui(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State, listed: Option<&Listed>) {
     ui.horizontal(|ui| {
         for (shows_all, name, meaning) in [
-            (false, "At the cursor", "What is live after the cursor's event"),
-            (true, "All", "Everything that was ever allocated"),
+            (false, tr!("At the cursor"), tr!("What is live after the cursor's event")),
+            (true, tr!("All"), tr!("Everything that was ever allocated")),
         ] {
             if ui.selectable_value(&mut state.shows_all, shows_all, name).on_hover_text(meaning).changed() {
                 // The selection is in another row of the other list, so scroll to it again.
@@ -169,15 +171,14 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State, listed: Optio
             }
         }
         ui.add_space(4.0);
-        let text =
-            listed.map_or_else(|| "sorting …".to_owned(), |listed| totals(ctx, state.shows_all, listed));
+        let text = listed.map_or_else(|| tr!("sorting …"), |listed| totals(ctx, state.shows_all, listed));
         let exact = listed.map(|listed| units::bytes_exact(listed.bytes));
         ui.label(theme::muted(ui, text)).on_hover_text(exact.unwrap_or_default());
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let ids = listed.map_or(&[][..], |listed| &listed.ids);
             let names = RowNames::default();
             let rows = AllocationRows::new(ctx.recording, ctx.at, ids, state.order.is_descending, names);
-            csv_copy::ui(ui, &mut state.copied, ids.len(), 0, "the top", |out, range| {
+            csv_copy::ui(ui, &mut state.copied, ids.len(), 0, csv_copy::From::Top, |out, range| {
                 let ids = range.filter_map(|row| rows.id(row));
                 report::allocations_csv(out, ctx.recording, ctx.at.cursor, ids)
             });
@@ -189,25 +190,35 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State, listed: Optio
 fn totals(ctx: &PaneCtx<'_>, shows_all: bool, listed: &Listed) -> String {
     let (count, bytes) = (units::count(listed.ids.len() as u64), units::bytes(listed.bytes));
     let of_all = if ctx.derived.matches().is_some() {
-        format!("{count} of {} match", units::count(listed.unfiltered as u64))
+        tr!("{count} of {} match", units::count(listed.unfiltered as u64), count)
     } else if shows_all {
-        format!("{count} allocations in the recording")
+        tr!(
+            "{count} allocation in the recording" | "{count} allocations in the recording" % listed.ids.len(),
+            count
+        )
     } else {
-        units::counted(listed.ids.len(), "block")
+        texts::blocks(listed.ids.len())
     };
     if shows_all {
-        return format!("{of_all}, {bytes} in all");
+        return tr!("{of_all}, {bytes} in all", of_all, bytes);
     }
     let place = match ctx.at.cursor.event() {
-        Some(event) => format!("after event {}", units::count(event.0)),
-        None if ctx.recording.events.is_empty() => "when the snapshot was taken".to_owned(),
-        None => "before the first event".to_owned(),
+        Some(event) => tr!("after event {}", units::count(event.0)),
+        None if ctx.recording.events.is_empty() => tr!("when the snapshot was taken"),
+        None => tr!("before the first event"),
     };
     if listed.waiting == 0 {
-        return format!("{of_all}, {bytes} active {place}");
+        return tr!("{of_all}, {bytes} active {place}", of_all, bytes, place);
     }
     let waiting = (units::count(listed.waiting as u64), units::bytes(listed.waiting_bytes));
-    format!("{of_all}, {bytes} active {place} · {} of them, {}, waiting for a stream", waiting.0, waiting.1)
+    tr!(
+        "{of_all}, {bytes} active {place} · {} of them, {}, waiting for a stream",
+        waiting.0,
+        waiting.1,
+        of_all,
+        bytes,
+        place
+    )
 }
 
 fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, listed: &Listed) {
@@ -221,8 +232,11 @@ fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, listed:
         state.followed = ctx.at.selection();
     }
     let columns = Shown { has_tensors: ctx.derived.has_tensors() };
-    let list =
-        VirtualList { name: "allocations", columns: columns.all(), sorted: columns.sorted(state.order) };
+    let list = VirtualList {
+        name: marked!("allocations"),
+        columns: columns.all(),
+        sorted: columns.sorted(state.order),
+    };
     let answer = list.show(ui, &mut state.list, &rows);
     if let Some(column) = answer.sort_by {
         state.order = state.order.after_click(columns.column(column));

@@ -1,9 +1,11 @@
 //! Cells and hints that several lists have.
 
 use super::virtual_list::TableCell;
+use crate::texts;
 use oomscope_analysis::{LifeSpan, StackLabels, site_label, stack_lines};
 use oomscope_model::{PoolKey, Snapshot, StackId};
 use oomscope_units as units;
+use tr::tr;
 
 /// Frames that a hint lists at most: longer hints would not fit on a screen.
 const MAX_HINT_FRAMES: usize = 30;
@@ -23,7 +25,7 @@ pub(crate) fn stack_hint(snapshot: &Snapshot, stack: StackId) -> Option<String> 
     let more = lines.len().saturating_sub(MAX_HINT_FRAMES);
     let mut lines: Vec<String> = lines.take(MAX_HINT_FRAMES).collect();
     if more != 0 {
-        lines.push(format!("… {} more frames", units::count(more as u64)));
+        lines.push(tr!("… {} more frame" | "… {} more frames" % more, units::count(more as u64)));
     }
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
@@ -37,8 +39,8 @@ pub(crate) fn stream(stream: Option<i64>) -> TableCell {
 pub(crate) fn pool(pool: Option<PoolKey>) -> TableCell {
     match pool {
         None => unknown(),
-        Some(PoolKey::DEFAULT) => TableCell::muted("default"),
-        Some(PoolKey(a, b)) => TableCell::plain(format!("private {a}.{b}")),
+        Some(PoolKey::DEFAULT) => TableCell::muted(tr!("default")),
+        Some(PoolKey(a, b)) => TableCell::plain(tr!("private {a}.{b}", a, b)),
     }
 }
 
@@ -58,5 +60,5 @@ pub(crate) fn span(span: LifeSpan) -> String {
 
 /// `1 event`, `1,234 events`.
 pub(crate) fn events(count: u32) -> String {
-    units::counted(count as usize, "event")
+    texts::events(count as usize)
 }

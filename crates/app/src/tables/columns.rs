@@ -1,7 +1,9 @@
 //! The columns of a list: widths that the user drags, and the header.
 
+use crate::texts;
 use crate::theme;
 use eframe::egui::{self, Align, Color32, CursorIcon, FontId, Id, Rangef, Rect, Sense, Stroke, pos2};
+use tr::tr;
 
 /// Space on each side of a cell's text, in points.
 const PADDING_PX: f32 = 8.0;
@@ -141,19 +143,22 @@ impl<'a> Columns<'a> {
     ) -> bool {
         let palette = theme::palette(ui);
         let sense = if sorted.is_some() { Sense::click() } else { Sense::hover() };
-        let response = ui.interact(cell, self.id.with(("title", i)), sense).on_hover_text(column.hint);
+        let response = ui
+            .interact(cell, self.id.with(("title", i)), sense)
+            .on_hover_text(texts::translated(column.hint));
         let is_sorted = sorted.filter(|&(by, _)| by == i);
+        let name = texts::translated(column.name);
         if sorted.is_some() {
-            let name = format!("Sort by {}", column.name);
+            let spoken = tr!("Sort by {}", name);
             response.widget_info(|| {
-                egui::WidgetInfo::selected(egui::Role::Button, true, is_sorted.is_some(), &name)
+                egui::WidgetInfo::selected(egui::Role::Button, true, is_sorted.is_some(), &spoken)
             });
         }
         let is_strong =
             is_sorted.is_some() || (sorted.is_some() && (response.hovered() || response.has_focus()));
         let colour = theme::color(if is_strong { palette.text } else { palette.muted });
         let room = cell.shrink2(egui::vec2(PADDING_PX, 0.0));
-        let text = put(ui, room, column.name.to_owned(), FontId::proportional(11.5), colour, column.align);
+        let text = put(ui, room, name, FontId::proportional(11.5), colour, column.align);
         if let Some((_, is_descending)) = is_sorted {
             let x = if column.align == Align::Max { text.left() - 7.0 } else { text.right() + 7.0 };
             triangle(ui, pos2(x, cell.center().y), is_descending, colour);
@@ -166,7 +171,8 @@ impl<'a> Columns<'a> {
         let x = header.left() + self.ends[i];
         let rect = Rect::from_x_y_ranges(x - GRIP_PX / 2.0..=x + GRIP_PX / 2.0, header.y_range());
         let response = ui.interact(rect, self.id.with(("grip", i)), Sense::CLICK | Sense::DRAG);
-        let name = format!("Width of {}", self.all[i].name);
+        let name = texts::translated(self.all[i].name);
+        let name = tr!("Width of {}", name);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Splitter, true, &name));
         let is_active = response.hovered() || response.dragged();
         let palette = theme::palette(ui);

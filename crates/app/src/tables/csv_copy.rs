@@ -5,6 +5,7 @@ use eframe::egui;
 use oomscope_units as units;
 use std::io::{self, Write};
 use std::ops::Range;
+use tr::tr;
 
 /// Rows that are copied at most: a clipboard and a spreadsheet take them without complaint.
 const MAX_ROWS: usize = 10_000;
@@ -19,6 +20,13 @@ pub(crate) struct Note {
     at: f64,
 }
 
+/// The first of the rows that are copied where there are too many for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum From {
+    Top,
+    Cursor,
+}
+
 /// The button and its note. `write` writes a range of the `total` rows. If there are too many, the range
 /// begins at row `from`, which the user knows as `place`.
 pub(crate) fn ui(
@@ -26,11 +34,15 @@ pub(crate) fn ui(
     note: &mut Note,
     total: usize,
     from: usize,
-    place: &str,
+    place: From,
     write: impl FnOnce(&mut dyn Write, Range<usize>) -> io::Result<()>,
 ) {
-    let hint = format!("Copy these rows as CSV, at most {} from {place} on", units::count(MAX_ROWS as u64));
-    let button = ui.add_enabled(total != 0, egui::Button::new("Copy as CSV")).on_hover_text(hint);
+    let most = units::count(MAX_ROWS as u64);
+    let hint = match place {
+        From::Top => tr!("Copy these rows as CSV, at most {} from the top on", most),
+        From::Cursor => tr!("Copy these rows as CSV, at most {} from the cursor on", most),
+    };
+    let button = ui.add_enabled(total != 0, egui::Button::new(tr!("Copy as CSV"))).on_hover_text(hint);
     let now = ui.input(|input| input.time);
     if button.clicked() {
         let rows = rows_to_copy(total, from);
@@ -42,7 +54,7 @@ pub(crate) fn ui(
                 ui.copy_text(text);
                 describe(&rows, total, place)
             }
-            None => "The rows could not be copied".to_owned(),
+            None => tr!("The rows could not be copied"),
         };
         note.at = now;
     }
@@ -60,12 +72,15 @@ fn rows_to_copy(total: usize, from: usize) -> Range<usize> {
     from..total.min(from + MAX_ROWS)
 }
 
-fn describe(rows: &Range<usize>, total: usize, place: &str) -> String {
+fn describe(rows: &Range<usize>, total: usize, place: From) -> String {
     let copied = units::count(rows.len() as u64);
     if rows.len() == total {
-        format!("{copied} rows copied")
-    } else {
-        format!("{copied} of {} rows copied, from {place} on", units::count(total as u64))
+        return tr!("{copied} row copied" | "{copied} rows copied" % total, copied);
+    }
+    let all = units::count(total as u64);
+    match place {
+        From::Top => tr!("{copied} of {all} rows copied, from the top on", copied, all),
+        From::Cursor => tr!("{copied} of {all} rows copied, from the cursor on", copied, all),
     }
 }
 
@@ -80,9 +95,9 @@ mod tests {
         assert_eq!(rows_to_copy(1_000_000, 77), 77..10_077);
         assert_eq!(rows_to_copy(1_000_000, 999_990), 999_990..1_000_000);
         assert_eq!(
-            describe(&(77..10_077), 1_000_000, "the cursor"),
+            describe(&(77..10_077), 1_000_000, From::Cursor),
             "10,000 of 1,000,000 rows copied, from the cursor on"
         );
-        assert_eq!(describe(&(0..3), 3, "the top"), "3 rows copied");
+        assert_eq!(describe(&(0..3), 3, From::Top), "3 rows copied");
     }
 }

@@ -5,6 +5,7 @@ use super::columns::Column;
 use super::virtual_list::{CellTone, ListRows, RowLook, TableCell};
 use crate::device::figures::Figures;
 use crate::device::{PaneCtx, Selection};
+use crate::texts::marked;
 use oomscope_analysis::{EventMatches, EventSet, StackLabels};
 use oomscope_model::{Action, EventIx, Moment, Recording, StackId};
 use oomscope_units as units;
@@ -19,14 +20,14 @@ const POOL: usize = 6;
 const SITE: usize = 7;
 
 pub(crate) const COLUMNS: [Column; 8] = [
-    Column::figure("Event", "Number of the event", 92.0),
-    Column::figure("Time", "Since the first event", 96.0),
-    Column::text("Action", "What happened", 112.0),
-    Column::code("Address", "Address of the block or segment", 124.0),
-    Column::figure("Size", "Bytes: requested for blocks, whole for segments", 84.0),
-    Column::figure("Stream", "Stream of the event", 60.0),
-    Column::text("Pool", "Pool of the event", 84.0),
-    Column::text("Site", "First frame of your own code", 220.0),
+    Column::figure(marked!("Event"), marked!("Number of the event"), 92.0),
+    Column::figure(marked!("Time"), marked!("Since the first event"), 96.0),
+    Column::text(marked!("Action"), marked!("What happened"), 112.0),
+    Column::code(marked!("Address"), marked!("Address of the block or segment"), 124.0),
+    Column::figure(marked!("Size"), marked!("Bytes: requested for blocks, whole for segments"), 84.0),
+    Column::figure(marked!("Stream"), marked!("Stream of the event"), 60.0),
+    Column::text(marked!("Pool"), marked!("Pool of the event"), 84.0),
+    Column::text(marked!("Site"), marked!("First frame of your own code"), 220.0),
 ];
 
 /// The rows of the list.

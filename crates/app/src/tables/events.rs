@@ -8,6 +8,7 @@ use crate::device::attributing::AttributionCell;
 use crate::device::{Pane, PaneCtx, Selection, Standpoint};
 use crate::pointed::{self, Thing};
 use crate::query_field::{self, QueryField, Written};
+use crate::texts::{self, marked};
 use crate::theme;
 use crate::work::background::Background;
 use crate::work::by_ptr::ByPtr;
@@ -19,6 +20,7 @@ use oomscope_model::{EventIx, Moment, Recording, Timeline};
 use oomscope_report as report;
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// The memory of the panel between frames.
 #[derive(Default)]
@@ -88,7 +90,7 @@ impl Task for SearchTask {
 impl Pane for State {
     fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
         if ctx.recording.events.is_empty() {
-            ui.label(theme::muted(ui, "No events were recorded."));
+            ui.label(theme::muted(ui, tr!("No events were recorded.")));
             return;
         }
         let search = self.search(ui.ctx(), ctx);
@@ -134,11 +136,12 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, search: &
         let Field { is_active, go_on } = search_field(ui, ctx, state);
         let matches = search.found().map(|found| found.matches.as_ref());
         let can_go = matches.is_some_and(|matches| !matches.is_empty());
-        let previous = egui::Button::new("Previous");
-        let previous =
-            ui.add_enabled(can_go, previous).on_hover_text("Go to the match before the cursor (Shift+Enter)");
-        let next = ui.add_enabled(can_go, egui::Button::new("Next"));
-        let next = next.on_hover_text("Go to the match after the cursor (Enter)");
+        let previous = egui::Button::new(tr!("Previous"));
+        let previous = ui
+            .add_enabled(can_go, previous)
+            .on_hover_text(tr!("Go to the match before the cursor (Shift+Enter)"));
+        let next = ui.add_enabled(can_go, egui::Button::new(tr!("Next")));
+        let next = next.on_hover_text(tr!("Go to the match after the cursor (Enter)"));
         if let Some(matches) = matches {
             let at = ctx.at.cursor.event();
             let number = match go_on {
@@ -150,8 +153,8 @@ fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, search: &
                 ctx.at.go_to(Moment::after(event));
             }
         }
-        ui.checkbox(&mut state.only_matching, "Only matching")
-            .on_hover_text("Leave out events that do not match");
+        ui.checkbox(&mut state.only_matching, tr!("Only matching"))
+            .on_hover_text(tr!("Leave out events that do not match"));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let rows = EventRows::new(ctx, matches.filter(|_| state.only_matching));
             copy_ui(ui, ctx.recording, ctx.at, &rows, &mut state.copied);
@@ -172,7 +175,7 @@ struct Field {
 }
 
 fn search_field(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State) -> Field {
-    const HINT: &str = "Search, as in: alloc >1MiB train.py";
+    const HINT: &str = marked!("Search, as in: alloc >1MiB train.py");
     const WIDTH_PX: f32 = 250.0;
     let (recording, filtering) = (ctx.recording, &ctx.derived.filtering);
     let file = Arc::as_ptr(recording.snapshot()) as usize;
@@ -180,7 +183,7 @@ fn search_field(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State) -> Fiel
     let vocabulary = filtering.vocabulary();
     let field = QueryField { id, subject: Subject::Events, hint: HINT, width_px: WIDTH_PX, vocabulary };
     let Written { response, is_active } = field.ui(ui, &mut state.query, &mut state.field);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search events"));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, tr!("Search events")));
     if is_active {
         filtering.want_vocabulary();
     }
@@ -190,7 +193,7 @@ fn search_field(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State) -> Fiel
         state.field.dismiss(&state.query);
     }
     response.on_hover_ui(|ui| {
-        ui.label("Terms that must all hold; any other word is text in a frame of the stack:");
+        ui.label(tr!("Terms that must all hold; any other word is text in a frame of the stack:"));
         query_field::terms_ui(ui, Subject::Events);
     });
     Field { is_active, go_on: entered.then(|| !ui.input(|input| input.modifiers.shift)) }
@@ -200,20 +203,26 @@ fn search_field(ui: &mut egui::Ui, ctx: &PaneCtx<'_>, state: &mut State) -> Fiel
 fn status(timeline: &Timeline, at: &Standpoint, search: &Search, is_active: bool) -> String {
     let all = timeline.events.len() as u64;
     match search {
-        Search::None => format!("{} events", units::count(all)),
+        Search::None => texts::events(all as usize),
         // The popup below the field says why.
-        Search::Wrong(_) if is_active => "not a query yet".to_owned(),
+        Search::Wrong(_) if is_active => tr!("not a query yet"),
         Search::Wrong(error) => error.to_string(),
-        Search::Found(None) => "searching …".to_owned(),
+        Search::Found(None) => tr!("searching …"),
         Search::Found(Some(Found { matches, notes, .. })) => {
-            let mut of_all =
-                format!("{} of {} events match", units::count(matches.len() as u64), units::count(all));
+            let mut of_all = tr!(
+                "{found} of {all} event match" | "{found} of {all} events match" % all,
+                found = units::count(matches.len() as u64),
+                all = units::count(all)
+            );
             for note in notes.iter() {
                 of_all = format!("{of_all} · {note}");
             }
             match at.cursor.event().filter(|&event| matches.contains(event)) {
                 Some(event) => {
-                    format!("match {} · {of_all}", units::count(matches.count_before(event) as u64 + 1))
+                    format!(
+                        "{} · {of_all}",
+                        tr!("match {}", units::count(matches.count_before(event) as u64 + 1))
+                    )
                 }
                 None => of_all,
             }
@@ -229,7 +238,7 @@ fn copy_ui(
     note: &mut csv_copy::Note,
 ) {
     let from = at.cursor.event().map_or(0, |event| rows.row_of(event));
-    csv_copy::ui(ui, note, rows.count(), from, "the cursor", |out, range| {
+    csv_copy::ui(ui, note, rows.count(), from, csv_copy::From::Cursor, |out, range| {
         let events = range.filter_map(|row| rows.event(row));
         report::events_csv(out, recording, events)
     });
@@ -249,7 +258,7 @@ fn list_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, found: O
         }
         state.followed = Some(ctx.at.cursor);
     }
-    let list = VirtualList { name: "events", columns: &COLUMNS, sorted: None };
+    let list = VirtualList { name: marked!("events"), columns: &COLUMNS, sorted: None };
     let answer = list.show(ui, &mut state.list, &rows);
     if let Some(event) = answer.pointed.and_then(|row| rows.event(row)) {
         pointed::wanted(

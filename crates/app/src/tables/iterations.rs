@@ -5,6 +5,7 @@ use super::csv_copy;
 use super::scroll::Reveal;
 use super::virtual_list::{ListRows, ListState, RowLook, TableCell, VirtualList, height_px};
 use crate::device::{Pane, PaneCtx};
+use crate::texts::marked;
 use crate::theme;
 use crate::work::background::Background;
 use crate::work::by_ptr::ByPtr;
@@ -16,20 +17,25 @@ use oomscope_report as report;
 use oomscope_report::ITERATION_COLUMNS;
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// The column behind those of the table.
 const PHASES: usize = ITERATION_COLUMNS.len();
 
 const COLUMNS: [Column; PHASES + 1] = [
-    Column::figure("Iteration", "Number, from 0; '? + 3' where the recording starts too late to know", 68.0),
-    Column::text("Events", "First and last event", 112.0),
-    Column::figure("Peak", "Most bytes that were active at once", 72.0),
-    Column::figure("At event", "Event of the peak", 66.0),
-    Column::text("In", "Phase of the peak", 78.0),
-    Column::figure("Growth", "Active bytes at its end, less those at its start", 80.0),
-    Column::figure("Left behind", "Allocated in it and live at its end", 82.0),
-    Column::figure("Still there", "Allocated in it and live after the last event", 78.0),
-    Column::text("Phases", "Phases with their first and last events", 220.0),
+    Column::figure(
+        marked!("Iteration"),
+        marked!("Number, from 0; '? + 3' where the recording starts too late to know"),
+        68.0,
+    ),
+    Column::text(marked!("Events"), marked!("First and last event"), 112.0),
+    Column::figure(marked!("Peak"), marked!("Most bytes that were active at once"), 72.0),
+    Column::figure(marked!("At event"), marked!("Event of the peak"), 66.0),
+    Column::text(marked!("In"), marked!("Phase of the peak"), 78.0),
+    Column::figure(marked!("Growth"), marked!("Active bytes at its end, less those at its start"), 80.0),
+    Column::figure(marked!("Left behind"), marked!("Allocated in it and live at its end"), 82.0),
+    Column::figure(marked!("Still there"), marked!("Allocated in it and live after the last event"), 78.0),
+    Column::text(marked!("Phases"), marked!("Phases with their first and last events"), 220.0),
 ];
 
 /// Height of the tools above the table with the space around them, in points.
@@ -61,13 +67,13 @@ impl Task for TableTask {
 impl Pane for State {
     fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
         let Some(rows) = self.rows(ui.ctx(), ctx) else {
-            ui.label(theme::muted(ui, "Looking for iterations …"));
+            ui.label(theme::muted(ui, tr!("Looking for iterations …")));
             return;
         };
         if rows.is_empty() {
             ui.label(theme::muted(
                 ui,
-                "No iterations were found: nothing shows where a round of training, or a call, begins.",
+                tr!("No iterations were found: nothing shows where a round of training, or a call, begins."),
             ));
             return;
         }
@@ -93,21 +99,29 @@ impl State {
 
 fn bar_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, rows: &Rows<'_>) {
     ui.horizontal(|ui| {
-        ui.label(theme::muted(ui, units::counted(rows.rows.len(), "iteration")));
+        ui.label(theme::muted(
+            ui,
+            tr!("{} iteration" | "{} iterations" % rows.rows.len(), units::count(rows.rows.len() as u64)),
+        ));
         let query = rows.current().and_then(|at| rows.rows.get(at)).map(|row| {
             // Where numbers are not known, the filter counts from the first in the recording, too.
             format!("iteration:{}", row.number.unwrap_or(row.of_recording))
         });
-        let button = ui.add_enabled(query.is_some(), egui::Button::new("Filter to it"));
-        let button = button.on_hover_text("Show what was allocated in the iteration at the cursor");
+        let button = ui.add_enabled(query.is_some(), egui::Button::new(tr!("Filter to it")));
+        let button = button.on_hover_text(tr!("Show what was allocated in the iteration at the cursor"));
         if let Some(query) = query.filter(|_| button.clicked()) {
             ctx.at.toggle_filter(query);
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let from = rows.current().unwrap_or(0);
-            csv_copy::ui(ui, &mut state.copied, rows.rows.len(), from, "the cursor", |out, range| {
-                report::iterations_csv(out, &rows.rows[range])
-            });
+            csv_copy::ui(
+                ui,
+                &mut state.copied,
+                rows.rows.len(),
+                from,
+                csv_copy::From::Cursor,
+                |out, range| report::iterations_csv(out, &rows.rows[range]),
+            );
         });
     });
 }
@@ -119,7 +133,7 @@ fn table_ui(ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>, state: &mut State, rows: &
         }
         state.followed = Some(ctx.at.cursor);
     }
-    let list = VirtualList { name: "iterations", columns: &COLUMNS, sorted: None };
+    let list = VirtualList { name: marked!("iterations"), columns: &COLUMNS, sorted: None };
     let answer = list.show(ui, &mut state.list, rows);
     let stepped = (answer.step != 0).then(|| {
         let last = rows.rows.len() as i64 - 1;

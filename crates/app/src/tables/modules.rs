@@ -4,6 +4,7 @@ use super::columns::Column;
 use super::csv_copy;
 use super::virtual_list::{ListRows, ListState, RowLook, TableCell, VirtualList};
 use crate::device::{Pane, PaneCtx};
+use crate::texts::marked;
 use crate::theme;
 use crate::work::background::Background;
 use crate::work::by_ptr::ByPtr;
@@ -16,6 +17,7 @@ use oomscope_model::{Bytes, Moment, Recording};
 use oomscope_report as report;
 use oomscope_units as units;
 use std::sync::Arc;
+use tr::tr;
 
 /// The first column of figures.
 const FIGURES: usize = 1;
@@ -25,23 +27,29 @@ const CALLS: usize = FIGURES + MODULE_COLUMNS.len();
 
 const COLUMNS: [Column; CALLS + 1] = [
     Column::text(
-        "Module",
-        "The forward of a module, or its class, with the line that calls it. ×12: its code runs 12 times in a pass",
+        marked!("Module"),
+        marked!(
+            "The forward of a module, or its class, with the line that calls it. ×12: its code runs 12 times in a pass"
+        ),
         340.0,
     ),
-    Column::figure("Parameters", "With those of the modules below it", 100.0),
+    Column::figure(marked!("Parameters"), marked!("With those of the modules below it"), 100.0),
     Column::figure(
-        "Gradients",
-        "With those of the modules below it; ≈ where the size tells the module",
+        marked!("Gradients"),
+        marked!("With those of the modules below it; ≈ where the size tells the module"),
         100.0,
     ),
     Column::figure(
-        "Optimizer state",
-        "With that of the modules below it; ≈ where the size tells the module",
+        marked!("Optimizer state"),
+        marked!("With that of the modules below it; ≈ where the size tells the module"),
         108.0,
     ),
-    Column::figure("Activations", "With those of the modules below it", 100.0),
-    Column::text("Activations of a call", "The least and the most that one call holds", 180.0),
+    Column::figure(marked!("Activations"), marked!("With those of the modules below it"), 100.0),
+    Column::text(
+        marked!("Activations of a call"),
+        marked!("The least and the most that one call holds"),
+        180.0,
+    ),
 ];
 
 /// Space before the name of a module for each module around it.
@@ -71,12 +79,12 @@ impl Task for TableTask {
 impl Pane for State {
     fn ui(&mut self, ui: &mut egui::Ui, ctx: &mut PaneCtx<'_>) {
         let Some(table) = self.table(ui.ctx(), ctx) else {
-            ui.label(theme::muted(ui, "Looking for modules …"));
+            ui.label(theme::muted(ui, tr!("Looking for modules …")));
             return;
         };
         bar_ui(ui, self, &table);
         ui.add_space(4.0);
-        let list = VirtualList { name: "modules", columns: &COLUMNS, sorted: None };
+        let list = VirtualList { name: marked!("modules"), columns: &COLUMNS, sorted: None };
         list.show(ui, &mut self.list, &Rows(&table));
     }
 }
@@ -94,7 +102,7 @@ impl State {
 fn bar_ui(ui: &mut egui::Ui, state: &mut State, table: &ModuleTable) {
     ui.horizontal(|ui| {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            csv_copy::ui(ui, &mut state.copied, table.rows.len(), 0, "the top", |out, range| {
+            csv_copy::ui(ui, &mut state.copied, table.rows.len(), 0, csv_copy::From::Top, |out, range| {
                 report::modules_csv(out, &table.rows[range])
             });
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
@@ -110,16 +118,16 @@ fn summary(table: &ModuleTable) -> String {
     let all = sum(&table.total);
     let not_known = table.rows.iter().filter(|row| row.place == ModulePlace::NotKnown);
     let not_known = not_known.map(|row| sum(&row.own)).sum::<Bytes>();
-    let at = table.moment.event().map_or_else(
-        || "before the first event".to_owned(),
-        |event| format!("after event {}", units::count(event.0)),
-    );
+    let at = table
+        .moment
+        .event()
+        .map_or_else(|| tr!("before the first event"), |event| tr!("after event {}", units::count(event.0)));
     let known = units::percent(all - not_known, all);
     let labels = report::module_columns().join(", ");
     if all == 0 {
-        return format!("No {labels} {at}");
+        return tr!("No {labels} {at}", labels, at);
     }
-    format!("{} of {labels} {at}; the module is known for {known}", units::bytes(all))
+    tr!("{} of {labels} {at}; the module is known for {known}", units::bytes(all), labels, at, known)
 }
 
 /// The rows of the table.
@@ -165,16 +173,16 @@ impl ListRows for Rows<'_> {
         match column {
             0 => match &row.place {
                 ModulePlace::Module { .. } => Some(report::module_label(row)),
-                ModulePlace::Outside => Some(
-                    "Made by Python code without a call of a module around it, such as a loss".to_owned(),
-                ),
-                ModulePlace::NotKnown => Some("Neither a stack nor a size tells the module".to_owned()),
+                ModulePlace::Outside => {
+                    Some(tr!("Made by Python code without a call of a module around it, such as a loss"))
+                }
+                ModulePlace::NotKnown => Some(tr!("Neither a stack nor a size tells the module")),
             },
             CALLS => Some(by_call(row)).filter(|text| !text.is_empty()),
             _ => {
                 let at = column - FIGURES;
                 let (total, own) = (units::bytes_exact(row.total[at]), units::bytes_exact(row.own[at]));
-                (row.total[at] != 0).then(|| format!("{total}, its own: {own}"))
+                (row.total[at] != 0).then(|| tr!("{total}, its own: {own}", total, own))
             }
         }
     }
@@ -185,9 +193,9 @@ fn by_call(row: &ModuleRow) -> String {
     const LISTED: usize = 30;
     let listed = row.by_call.iter().zip(1..).take(LISTED);
     let mut lines: Vec<String> =
-        listed.map(|(&bytes, n)| format!("call {n}: {}", units::bytes(bytes))).collect();
+        listed.map(|(&bytes, n)| tr!("call {n}: {}", units::bytes(bytes), n)).collect();
     if LISTED < row.by_call.len() {
-        lines.push(format!("… and {} more", row.by_call.len() - LISTED));
+        lines.push(tr!("… and {} more", row.by_call.len() - LISTED));
     }
     lines.join("\n")
 }

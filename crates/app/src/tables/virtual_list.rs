@@ -2,9 +2,11 @@
 
 use super::columns::{Column, Columns};
 use super::scroll::{Extent, Reveal, Scroll};
+use crate::texts;
 use crate::theme;
 use eframe::egui::{self, EventFilter, Id, Key, Modifiers, Rect, Sense, pos2, vec2};
 use oomscope_draw::Palette;
+use tr::tr;
 
 /// Height of the header, in points.
 const HEADER_PX: f32 = 26.0;
@@ -170,7 +172,8 @@ impl VirtualList<'_> {
     /// Apply the wheel, the keys, and a row that was asked for. Returns the steps of the arrow keys.
     fn scroll(&self, ui: &egui::Ui, id: Id, all: Rect, extent: Extent, state: &mut ListState) -> i64 {
         let response = ui.interact(all, id, Sense::FOCUSABLE);
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Table, true, self.name));
+        response
+            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Table, true, texts::translated(self.name)));
         // The list may have become shorter since the last frame.
         let mut scroll = state.scroll.within(extent);
         let mut step = 0;
@@ -210,7 +213,8 @@ impl VirtualList<'_> {
             return;
         }
         let response = ui.interact(track, id.with("bar"), Sense::DRAG);
-        let name = format!("Scroll {}", self.name);
+        let name = texts::translated(self.name);
+        let name = tr!("Scroll {}", name);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ScrollBar, true, &name));
         let min_length = f64::from(MIN_THUMB_PX / track.height());
         let (start, length) = state.scroll.thumb(extent, min_length);

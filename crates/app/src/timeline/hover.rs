@@ -5,6 +5,7 @@ use super::pictures::Shown;
 use super::share_totals::ShareTotal;
 use crate::device::TimelineMode;
 use crate::device::figures::Figures;
+use crate::texts;
 use crate::theme;
 use eframe::egui;
 use oomscope_analysis::{PrivatePools, TensorLabels, tensor_and_site};
@@ -12,6 +13,7 @@ use oomscope_draw::{Pixel, Share, pool_of_band, range_of_band};
 use oomscope_model::{AllocId, Bytes, EventIx, Moment, PoolKey, Recording, ReservedRange, Timeline};
 use oomscope_report as report;
 use oomscope_units as units;
+use tr::tr;
 
 /// The source of the texts.
 pub(super) struct HoverTexts<'a> {
@@ -35,7 +37,10 @@ impl HoverTexts<'_> {
                 response.clone().on_hover_ui_at_pointer(|ui| {
                     ui.label(theme::strong(what, 13.0));
                     ui.label(largest);
-                    ui.label(theme::muted(ui, "Too thin to be told apart: zoom in, with Shift vertically"));
+                    ui.label(theme::muted(
+                        ui,
+                        tr!("Too thin to be told apart: zoom in, with Shift vertically"),
+                    ));
                     self.when_ui(ui, under);
                 });
             }
@@ -63,17 +68,23 @@ impl HoverTexts<'_> {
         let Some((shown, moment)) = self.shown.zip(under.moment) else { return Default::default() };
         let total = shown.share_total(share, moment, self.recording);
         let ShareTotal { label, count, bytes, largest } = &*total;
-        let left_out = if share.is_faded { ", faded" } else { "" };
-        let what = if under.mode == TimelineMode::Segments { "range" } else { "block" };
-        let blocks = units::counted(*count, what);
+        let label = if share.is_faded { tr!("{label}, faded", label) } else { label.clone() };
+        let size = units::bytes(*bytes);
+        let live = match under.mode {
+            TimelineMode::Blocks => texts::in_blocks(&size, *count),
+            TimelineMode::Segments => {
+                let number = units::count(*count as u64);
+                tr!("{size} in {number} range" | "{size} in {number} ranges" % *count, size, number)
+            }
+        };
         let largest = largest.map_or_else(String::new, |(id, size)| {
             let place = match under.mode {
                 TimelineMode::Blocks => tensor_and_site(self.recording, self.tensors, id),
                 TimelineMode::Segments => self.segment_text(id)[1].clone(),
             };
-            format!("the largest {} · {place}", units::bytes(size))
+            tr!("the largest {} · {place}", units::bytes(size), place)
         });
-        [format!("{label}{left_out} · {} in {blocks}", units::bytes(*bytes)), largest]
+        [format!("{label} · {live}"), largest]
     }
 
     /// Size, site and lifetime of a block; for the free part of a pool, its reserved bytes.
@@ -88,29 +99,31 @@ impl HoverTexts<'_> {
             let pool = &pools.pools[at];
             let reserved = under.moment.map_or(Bytes::ZERO, |moment| pool.reserved.at(moment));
             return [
-                format!("Private pool {}.{}", pool.key.0, pool.key.1),
-                format!("{} reserved", units::bytes_exact(reserved)),
-                "Pale: free in the pool. It is not active, so the bands reach above the active line"
-                    .to_owned(),
+                tr!("Private pool {}.{}", pool.key.0, pool.key.1),
+                tr!("{} reserved", units::bytes_exact(reserved)),
+                tr!("Pale: free in the pool. It is not active, so the bands reach above the active line"),
             ];
         }
         let allocation = timeline.allocation(id);
         let is_awaiting = under.moment.is_some_and(|moment| allocation.is_awaiting_at(moment));
-        let state = if is_awaiting { " · freed, waiting for a stream" } else { "" };
         [
             units::bytes_exact(allocation.size),
             tensor_and_site(self.recording, self.tensors, id),
-            format!("lives {}{state}", self.figures.lifetime(timeline, &allocation)),
+            self.figures.lives(timeline, &allocation, is_awaiting),
         ]
     }
 
     /// Size, kind and place of reserved memory, and the time for which it is reserved.
     fn segment_text(&self, id: AllocId) -> [String; 3] {
         let Some(range) = range_of_band(id, self.recording) else { return Default::default() };
-        let kind = if range.is_expandable { "pages of an expandable segment" } else { "segment" };
+        let address = units::address(range.addr);
         [
             units::bytes_exact(range.size),
-            format!("{kind} at {}", units::address(range.addr)),
+            if range.is_expandable {
+                tr!("pages of an expandable segment at {}", address)
+            } else {
+                tr!("segment at {}", address)
+            },
             reserved_text(self.recording, range),
         ]
     }
@@ -118,16 +131,16 @@ impl HoverTexts<'_> {
 
 /// The stream and the pool of reserved memory, and its first and last event.
 pub(crate) fn reserved_text(timeline: &Timeline, range: &ReservedRange) -> String {
-    let stream = range.stream.map(|stream| format!("stream {stream}"));
+    let stream = range.stream.map(|stream| tr!("stream {stream}", stream));
     let pool =
-        range.pool.filter(|pool| pool.is_private()).map(|PoolKey(a, b)| format!("private pool {a}.{b}"));
+        range.pool.filter(|pool| pool.is_private()).map(|PoolKey(a, b)| tr!("private pool {a}.{b}", a, b));
     let event = |moment: Moment| moment.event().map(|EventIx(event)| units::count(event));
     let start = event(range.start)
-        .map_or("reserved before the recording".to_owned(), |at| format!("reserved by event {at}"));
+        .map_or(tr!("reserved before the recording"), |at| tr!("reserved by event {at}", at));
     let end = match range.end {
         None if timeline.events.is_empty() => None,
-        None => Some("still there at the end".to_owned()),
-        Some(end) => event(end).map(|at| format!("released by event {at}")),
+        None => Some(tr!("still there at the end")),
+        Some(end) => event(end).map(|at| tr!("released by event {at}", at)),
     };
     let parts: Vec<String> = [stream, pool, Some(start), end].into_iter().flatten().collect();
     parts.join(" · ")

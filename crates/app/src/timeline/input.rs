@@ -6,6 +6,7 @@ use eframe::egui::{self, Pos2, Rect, Sense};
 use oomscope_draw::{Pixel, View, range_of_band};
 use oomscope_model::{Moment, Timeline};
 use oomscope_report as report;
+use tr::tr;
 
 /// Logarithm of the zoom for each point of wheel movement: a notch of 40 points zooms by about a fifth.
 const ZOOM_PER_POINT: f32 = 0.005;
@@ -58,7 +59,7 @@ pub(crate) fn zoom_in_time(ui: &egui::Ui, at: &mut Standpoint, x: f64, width_px:
 pub(crate) fn scrub(ui: &egui::Ui, axis: Rect, picture: Rect, timeline: &Timeline, at: &mut Standpoint) {
     let response = ui.interact(axis, ui.scope_id().with("axis"), Sense::click_and_drag());
     response.widget_info(|| {
-        let mut info = egui::WidgetInfo::labeled(egui::Role::Slider, true, "Cursor");
+        let mut info = egui::WidgetInfo::labeled(egui::Role::Slider, true, tr!("Cursor"));
         info.current_text_value = Some(at.words());
         info
     });

@@ -7,6 +7,7 @@ use eframe::egui::{self, CursorIcon, Rect, Sense};
 use oomscope_draw::{ColumnTotals, Palette, TimelineCanvas, View};
 use oomscope_model::Timeline;
 use std::rc::Rc;
+use tr::tr;
 
 /// Largest distance from an edge of the brush, in points, at which a drag moves just that edge.
 const EDGE_PX: f32 = 5.0;
@@ -42,7 +43,7 @@ pub(super) fn ui(
         ui.scope_id().with("minimap"),
         Sense::click_and_drag(),
     );
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Minimap"));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, tr!("Minimap")));
     let (full, view) = (at.full, at.view);
     let canvas = TimelineCanvas { painter: ui.painter(), rect, view: &full, timeline, palette };
     let brush = canvas.brush_rect(&view);

@@ -20,6 +20,7 @@ use oomscope_draw::{LANE_PX, MarkLabels, Palette, Pixel, TimelineCanvas, View};
 use oomscope_model::{Recording, Timeline};
 use oomscope_units as units;
 use std::iter;
+use tr::tr;
 
 /// Room for the labels of the axis of bytes, in points.
 pub(crate) const LEFT_PX: f32 = 68.0;
@@ -90,7 +91,7 @@ impl Pane for State {
             }
         }
         let marks = paint(ui, ctx, pictures, &places, palette, under);
-        accessible::picture(&response, "Allocation timeline", || words(ctx.at, &marks));
+        accessible::picture(&response, &tr!("Allocation timeline"), || words(ctx.at, &marks));
         box_ui(ui, self.box_from, &places, palette);
         if !response.dragged() {
             let texts = HoverTexts {
@@ -282,7 +283,7 @@ fn lanes_ui(
         let [from, to] = range.moments;
         (from..to).contains(&at.cursor)
     });
-    accessible::picture(&response, "Annotations", || {
+    accessible::picture(&response, &tr!("Annotations"), || {
         at_cursor.map(|range| units::printable(&range.name.text(recording.snapshot()))).unwrap_or_default()
     });
     let (timeline, view) = (recording.timeline(), at.view);
@@ -302,11 +303,11 @@ fn lanes_ui(
     let name = units::printable(&range.name.text(recording.snapshot()));
     pointed::on(&response, || Some(Thing::Range { name: name.clone(), moments: range.moments }));
     let length = units::duration_us(range.time_us[1].saturating_sub(range.time_us[0]));
-    let whole = if range.is_whole() { "" } else { " (only one end was recorded)" };
+    let length = if range.is_whole() { length } else { tr!("{length} (only one end was recorded)", length) };
     response.on_hover_ui_at_pointer(|ui| {
         ui.label(theme::strong(name, 13.0));
-        ui.label(format!("{length}{whole}"));
-        ui.label(theme::muted(ui, "Click to zoom to it"));
+        ui.label(length);
+        ui.label(theme::muted(ui, tr!("Click to zoom to it")));
     });
 }
 

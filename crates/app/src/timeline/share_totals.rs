@@ -5,6 +5,7 @@ use crate::device::TimelineMode;
 use crate::device::filtering::FilterMode;
 use oomscope_draw::{Band, Bands, BlockFilter, Blocks, SegmentStack, Share};
 use oomscope_model::{AllocId, Bytes, Moment, Timeline};
+use tr::tr;
 
 /// What is live of one colour.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub(super) fn share_total(
         }
         TimelineMode::Segments => {
             let total = add_up(&SegmentStack::new(timeline, coloring), share, moment);
-            ShareTotal { label: "reserved memory of this colour".to_owned(), ..total }
+            ShareTotal { label: tr!("reserved memory of this colour"), ..total }
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::device::{Standpoint, TimelineMode};
 use crate::theme;
 use eframe::egui;
 use oomscope_draw::{Axis, ColorBy};
+use tr::tr;
 
 /// Room that the switch of the mark and the filter behind it need, in points.
 const MIN_SWITCH_PX: f32 = 300.0;
@@ -25,8 +26,8 @@ fn mark_switch(ui: &mut egui::Ui, at: &mut Standpoint) {
     if !at.query.is_empty() || ui.available_width() < MIN_SWITCH_PX {
         return;
     }
-    let hint = format!("{}\nMark what the verdict is about, and fade the rest (V)", marked.label);
-    let switch = egui::Button::selectable(at.marks_verdict, theme::small("Finding"));
+    let hint = format!("{}\n{}", marked.label, tr!("Mark what the verdict is about, and fade the rest (V)"));
+    let switch = egui::Button::selectable(at.marks_verdict, theme::small(tr!("Finding")));
     if ui.add(switch.frame_when_inactive(true)).on_hover_text(hint).clicked() {
         at.marks_verdict = !at.marks_verdict;
     }
@@ -35,8 +36,8 @@ fn mark_switch(ui: &mut egui::Ui, at: &mut Standpoint) {
 fn mode_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
     ui.spacing_mut().item_spacing.x = 2.0;
     let modes = [
-        (TimelineMode::Blocks, "Active", "Blocks in use, in the order of allocation"),
-        (TimelineMode::Segments, "Reserved", "Segments, in the order of reservation"),
+        (TimelineMode::Blocks, tr!("Active"), tr!("Blocks in use, in the order of allocation")),
+        (TimelineMode::Segments, tr!("Reserved"), tr!("Segments, in the order of reservation")),
     ];
     for (mode, name, hint) in modes {
         let text = theme::small(name);
@@ -49,7 +50,7 @@ fn mode_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
 }
 
 fn color_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
-    let name = |by: ColorBy| format!("Colour by {}", by.name());
+    let name = |by: ColorBy| tr!("Colour by {}", by.name());
     // A segment serves allocations of many categories, so it has none.
     let is_offered = |by: ColorBy| at.timeline_mode == TimelineMode::Blocks || !by.needs_attribution();
     let shown = if is_offered(at.color_by) { at.color_by } else { ColorBy::Stack };
@@ -61,7 +62,7 @@ fn color_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
             ui.selectable_value(&mut chosen, by, name(by));
         }
     });
-    response.response.on_hover_text("What the colours of the bands tell apart");
+    response.response.on_hover_text(tr!("What the colours of the bands tell apart"));
     if chosen != shown {
         at.color_by = chosen;
     }
@@ -69,9 +70,10 @@ fn color_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
 
 fn axis_chooser(ui: &mut egui::Ui, at: &mut Standpoint) {
     ui.spacing_mut().item_spacing.x = 2.0;
-    for (axis, name, hint) in
-        [(Axis::Event, "Events", "Every event is equally wide"), (Axis::Time, "Time", "As long as it took")]
-    {
+    for (axis, name, hint) in [
+        (Axis::Event, tr!("Events"), tr!("Every event is equally wide")),
+        (Axis::Time, tr!("Time"), tr!("As long as it took")),
+    ] {
         let text = theme::small(name);
         if ui.selectable_label(at.view.axis == axis, text).on_hover_text(hint).clicked() {
             at.set_axis(axis);

@@ -4,6 +4,7 @@ use eframe::egui;
 use oomscope_snapshot::load::panic_text;
 use oomscope_units as units;
 use std::any::Any;
+use tr::tr;
 
 /// A message that waits until the window takes it.
 #[derive(Clone, Default)]
@@ -13,8 +14,10 @@ struct Defect(String);
 pub(crate) fn report(ctx: &egui::Context, worker: &str, panic: &(dyn Any + Send)) {
     let text = units::printable(&panic_text(panic));
     log::error!("internal error in {worker}: {text}");
-    let message = format!(
-        "Internal error in {worker}: {text}. This answer is missing; please report it together with the file."
+    let message = tr!(
+        "Internal error in {worker}: {text}. This answer is missing; please report it together with the file.",
+        worker,
+        text
     );
     ctx.data_mut(|data| data.insert_temp(egui::Id::NULL, Defect(message)));
     ctx.request_repaint();

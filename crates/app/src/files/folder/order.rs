@@ -2,6 +2,7 @@
 
 use crate::files::glances::{Look, Scan};
 use crate::files::names::file_name;
+use crate::texts::marked;
 use oomscope_diagnosis::Severity;
 use oomscope_snapshot::load::FolderEntry;
 use std::cmp::Reverse;
@@ -23,11 +24,11 @@ type Key = (Reverse<Option<(Severity, bool)>>, String, Reverse<i64>);
 impl FolderOrder {
     /// Every order with its name.
     pub(super) const ALL: [(Self, &'static str); 5] = [
-        (Self::Name, "Name"),
-        (Self::Verdict, "Verdict"),
-        (Self::Peak, "Peak"),
-        (Self::Size, "Size"),
-        (Self::Changed, "Changed"),
+        (Self::Name, marked!("Name")),
+        (Self::Verdict, marked!("Verdict")),
+        (Self::Peak, marked!("Peak")),
+        (Self::Size, marked!("Size")),
+        (Self::Changed, marked!("Changed")),
     ];
 
     /// Sort files with what is known of them: the worst, the largest, the latest first.

@@ -8,14 +8,15 @@ use oomscope_diagnosis::ranks::{middle, outlying, ranks_of};
 use oomscope_model::{Bytes, TrustedBytes};
 use oomscope_snapshot::load::FolderEntry;
 use oomscope_units as units;
+use tr::tr;
 
 /// A line about the rank that is farthest from the others, once all are looked at; true if the user wants to see the ranks.
 pub(super) fn ui(ui: &mut egui::Ui, rows: &[(FolderEntry, Look)]) -> bool {
     let Some(text) = text(rows) else { return false };
     ui.horizontal_wrapped(|ui| {
         ui.label(theme::strong(text, 13.0));
-        ui.link("show the ranks")
-            .on_hover_text("All peaks over time, and the lines that make the difference")
+        ui.link(tr!("show the ranks"))
+            .on_hover_text(tr!("All peaks over time, and the lines that make the difference"))
             .clicked()
     })
     .inner
@@ -36,5 +37,5 @@ fn text(rows: &[(FolderEntry, Look)]) -> Option<String> {
     let (rank, peak) = (ranks[farthest], peaks[farthest]);
     peaks.sort_by_key(|peak| peak.recorded);
     let [peak, median] = [peak, *middle(&peaks)?].map(|peak| peak.written(units::bytes));
-    Some(format!("rank {rank} is an outlier: its peak is {peak}, the median {median}"))
+    Some(tr!("rank {rank} is an outlier: its peak is {peak}, the median {median}", rank, peak, median))
 }

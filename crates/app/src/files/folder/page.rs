@@ -8,6 +8,7 @@ use crate::files::glances::{Glances, Look, Scan, canonical};
 use crate::files::load_page::{self, Failure};
 use crate::files::names;
 use crate::files::snapshot_row::{self, ROW_PX, SnapshotRow};
+use crate::texts::{self, marked};
 use crate::theme;
 use crate::work::background::Background;
 use crate::work::setup::Setup;
@@ -17,6 +18,7 @@ use oomscope_snapshot::load::{FolderEntry, FolderListing, Input};
 use oomscope_units as units;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tr::tr;
 
 /// Folders inside this one that are offered: about two lines.
 const MAX_FOLDERS: usize = 24;
@@ -80,11 +82,11 @@ impl FolderPage {
         let (ctx, mode) = (ui.ctx().clone(), self.mode);
         let task = || ListTask(self.folder.clone());
         let listing = match self.listing.ask(&self.version, &ctx, mode, "folder", task) {
-            None => return load_page::page(ui, |ui| _ = ui.heading(format!("Looking into {title}"))),
+            None => return load_page::page(ui, |ui| _ = ui.heading(tr!("Looking into {title}", title))),
             Some(Err(why)) => {
                 let failure = Failure {
                     message: why.to_string(),
-                    hint: "check that the folder can be read".into(),
+                    hint: tr!("check that the folder can be read").into(),
                     more_memory: None,
                 };
                 return load_page::failure_ui(ui, title, &failure, tab, commands);
@@ -141,11 +143,11 @@ impl FolderPage {
                 ui.label(theme::muted(ui, summary(listing, rows)));
             }
             let is_waiting = is_list && rows.iter().any(|(_, look)| *look == Look::Waiting);
-            let name = if self.is_paused { "Look at the others" } else { "Stop" };
+            let name = if self.is_paused { tr!("Look at the others") } else { tr!("Stop") };
             if is_waiting && ui.small_button(name).clicked() {
                 self.is_paused = !self.is_paused;
             }
-            if ui.small_button("List again").on_hover_text("F5").clicked() {
+            if ui.small_button(tr!("List again")).on_hover_text("F5").clicked() {
                 commands.push(Command::Reload(tab));
             }
         });
@@ -157,9 +159,9 @@ impl FolderPage {
                     return;
                 }
                 ui.add_space(8.0);
-                ui.label(theme::muted(ui, "Sort by"));
+                ui.label(theme::muted(ui, tr!("Sort by")));
                 for (order, name) in FolderOrder::ALL {
-                    ui.selectable_value(&mut self.order, order, name);
+                    ui.selectable_value(&mut self.order, order, texts::translated(name));
                 }
             });
         }
@@ -170,11 +172,16 @@ impl FolderPage {
     /// The choice between a list of files and the ranks of a job.
     fn view_ui(&mut self, ui: &mut egui::Ui) {
         let is_list = self.ranks.is_none();
-        if ui.selectable_label(is_list, "List").on_hover_text("Each snapshot with its verdict").clicked() {
+        if ui
+            .selectable_label(is_list, tr!("List"))
+            .on_hover_text(tr!("Each snapshot with its verdict"))
+            .clicked()
+        {
             self.ranks = None;
         }
-        let hint = "The snapshots as the ranks of one job: who is not like the others, and with which lines";
-        if ui.selectable_label(!is_list, "Ranks").on_hover_text(hint).clicked() {
+        let hint =
+            tr!("The snapshots as the ranks of one job: who is not like the others, and with which lines");
+        if ui.selectable_label(!is_list, tr!("Ranks")).on_hover_text(hint).clicked() {
             self.ranks.get_or_insert_default();
         }
     }
@@ -185,22 +192,21 @@ fn summary(listing: &FolderListing, rows: &[(FolderEntry, Look)]) -> String {
     let count = |holds: fn(&Look) -> bool| rows.iter().filter(|(_, look)| holds(look)).count();
     let ooms = count(|look| matches!(look, Look::Done(Scan::Found(glance)) if glance.spark.has_oom()));
     let others = [
-        (ooms, "ran out of memory"),
-        (count(|look| matches!(look, Look::Done(Scan::Failed(_)))), "cannot be opened"),
-        (count(|look| *look == Look::Waiting), "not looked at yet"),
-        (count(|look| *look == Look::Large), "too large to be looked at unasked"),
+        (ooms, marked!("{} ran out of memory")),
+        (count(|look| matches!(look, Look::Done(Scan::Failed(_)))), marked!("{} cannot be opened")),
+        (count(|look| *look == Look::Waiting), marked!("{} not looked at yet")),
+        (count(|look| *look == Look::Large), marked!("{} too large to be looked at unasked")),
     ];
     let mut text = match rows.len() {
         0 => {
-            "No snapshots here: their names end in .pickle, .pkl or .html, and may be compressed.".to_owned()
+            tr!("No snapshots here: their names end in .pickle, .pkl or .html, and may be compressed.")
         }
-        all => units::counted(all, "snapshot"),
+        all => tr!("{} snapshot" | "{} snapshots" % all, units::count(all as u64)),
     };
     for (count, what) in others.into_iter().filter(|(count, _)| 0 < *count) {
-        let count = units::count(count as u64);
-        text.extend([" · ", &count, " ", what]);
+        text.extend([" · ", &tr!(what, units::count(count as u64))]);
     }
-    text + if listing.is_cut { " · there are more than are listed" } else { "" }
+    if listing.is_cut { format!("{text} · {}", tr!("there are more than are listed")) } else { text }
 }
 
 fn folders_ui(ui: &mut egui::Ui, listing: &FolderListing, commands: &mut Vec<Command>) {
@@ -208,7 +214,7 @@ fn folders_ui(ui: &mut egui::Ui, listing: &FolderListing, commands: &mut Vec<Com
         return;
     }
     ui.horizontal_wrapped(|ui| {
-        ui.label(theme::muted(ui, "Folders"));
+        ui.label(theme::muted(ui, tr!("Folders")));
         for folder in listing.folders.iter().take(MAX_FOLDERS) {
             let name = names::file_name(folder);
             if ui.link(name).on_hover_text(names::whole_path(folder)).clicked() {
@@ -217,7 +223,7 @@ fn folders_ui(ui: &mut egui::Ui, listing: &FolderListing, commands: &mut Vec<Com
         }
         let others = listing.folders.len().saturating_sub(MAX_FOLDERS);
         if 0 < others {
-            ui.label(theme::muted(ui, format!("and {others} more")));
+            ui.label(theme::muted(ui, tr!("and {others} more", others)));
         }
     });
 }
@@ -247,7 +253,7 @@ fn rows_ui(
             }
             if *look == Look::Large {
                 response.context_menu(|ui| {
-                    if ui.button("Look into it").clicked() {
+                    if ui.button(tr!("Look into it")).clicked() {
                         glances.want_large(Input::File(file.path.clone()), file.stamp);
                         ui.close();
                     }

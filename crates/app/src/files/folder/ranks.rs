@@ -18,6 +18,7 @@ use oomscope_snapshot::load::{FolderListing, Input, ManyProgress, load_each};
 use oomscope_units as units;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tr::tr;
 
 /// Height of a row, in points: a line of text with some space.
 const ROW_PX: f32 = 22.0;
@@ -74,7 +75,7 @@ impl RanksTask {
             said(self.progress.done());
             devices.map_err(|error| error.to_string())
         });
-        let devices = found.into_iter().map(|devices| devices.unwrap_or_else(|| Err("not read".to_owned())));
+        let devices = found.into_iter().map(|devices| devices.unwrap_or_else(|| Err(tr!("not read"))));
         Arc::new(Job::of_files(paths, devices.collect()))
     }
 }
@@ -128,11 +129,11 @@ impl RanksView {
             ui.spinner();
             ui.label(match self.job.progress() {
                 Some((done, all)) => {
-                    format!("Reading file {} of {}", units::count(done as u64), units::count(all as u64))
+                    tr!("Reading file {} of {}", units::count(done as u64), units::count(all as u64))
                 }
-                None => "Reading …".to_owned(),
+                None => tr!("Reading …"),
             });
-            is_wanted = !ui.small_button("Stop").clicked();
+            is_wanted = !ui.small_button(tr!("Stop")).clicked();
         });
         if !is_wanted {
             self.stop();
@@ -172,13 +173,13 @@ fn table_ui(ui: &mut egui::Ui, job: &Job, commands: &mut Vec<Command>) {
     let places = Places::of(header);
     let heat = ranks::heat(job, (places.cells.width() / MIN_CELL_PX).max(1.0) as usize);
     let muted = theme::color(palette.muted);
-    text(ui, places.name, Align2::LEFT_CENTER, "Rank", muted);
-    text(ui, places.peak, Align2::RIGHT_CENTER, "Peak", muted);
-    text(ui, places.reserved, Align2::RIGHT_CENTER, "Reserved", muted);
-    let over_time = format!("Peaks over {}", words::axis_text(heat.axis));
+    text(ui, places.name, Align2::LEFT_CENTER, &tr!("Rank"), muted);
+    text(ui, places.peak, Align2::RIGHT_CENTER, &tr!("Peak"), muted);
+    text(ui, places.reserved, Align2::RIGHT_CENTER, &tr!("Reserved"), muted);
+    let over_time = tr!("Peaks over {}", words::axis_text(heat.axis));
     text(ui, places.cells, Align2::LEFT_CENTER, &over_time, muted);
     if let Some(outcome) = places.outcome {
-        text(ui, outcome, Align2::LEFT_CENTER, "Outcome", muted);
+        text(ui, outcome, Align2::LEFT_CENTER, &tr!("Outcome"), muted);
     }
     for (row, cells) in job.rows().iter().zip(&heat.rows) {
         if row_ui(ui, *row, cells, &heat, palette).clicked() {
@@ -205,7 +206,7 @@ fn row_ui(
     let [peak, reserved] =
         [device.peak_active(), device.peak_reserved()].map(|peak| peak.written(units::bytes));
     let outcome = words::outcome(row);
-    let spoken = format!("{name}, peak {peak}, reserved {reserved}, {outcome}");
+    let spoken = tr!("{name}, peak {peak}, reserved {reserved}, {outcome}", name, peak, reserved, outcome);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Link, true, &spoken));
     if !ui.is_rect_visible(rect) {
         return response;
@@ -240,7 +241,7 @@ fn row_ui(
         }
         ui.label(outcome);
         ui.label(&device.verdict.title);
-        ui.label(theme::muted(ui, format!("{file}\nClick to open it")));
+        ui.label(theme::muted(ui, format!("{file}\n{}", tr!("Click to open it"))));
     })
 }
 
@@ -273,14 +274,14 @@ fn cell_text(place: Rect, cells: &[Option<Bytes>], heat: &Heat, pointer: egui::P
     let count = cells.len();
     Some(match heat.axis {
         HeatAxis::Iterations([first, last]) if (last - first) as usize + 1 == count => {
-            format!("iteration {}: {bytes}", units::count(u64::from(first) + at as u64))
+            tr!("iteration {}: {bytes}", units::count(u64::from(first) + at as u64), bytes)
         }
         HeatAxis::Iterations([first, last]) => {
             let all = (last - first) as usize + 1;
             let [from, to] = [at, at + 1].map(|at| u64::from(first) + (at * all).div_ceil(count) as u64);
-            format!("iterations {} to {}: {bytes}", units::count(from), units::count(to.saturating_sub(1)))
+            tr!("iterations {} to {}: {bytes}", units::count(from), units::count(to.saturating_sub(1)), bytes)
         }
-        HeatAxis::LastIterations(_) | HeatAxis::Events => format!("{bytes} at most"),
+        HeatAxis::LastIterations(_) | HeatAxis::Events => tr!("{bytes} at most", bytes),
     })
 }
 
@@ -300,8 +301,8 @@ fn outlier_ui(ui: &mut egui::Ui, outlier: &Outlier<'_>, commands: &mut Vec<Comma
     ui.add(egui::Label::new(theme::strong(sentence, 13.0)).wrap());
     ui.add_space(2.0);
     let [path, median] = [outlier.row, outlier.median].map(|row| &row.file.path);
-    let hint = "Open both, with what the difference comes from in front";
-    if path != median && ui.small_button("Compare with the median").on_hover_text(hint).clicked() {
+    let hint = tr!("Open both, with what the difference comes from in front");
+    if path != median && ui.small_button(tr!("Compare with the median")).on_hover_text(hint).clicked() {
         commands.push(Command::Compare([median.clone(), path.clone()]));
     }
     ui.add_space(2.0);
@@ -310,19 +311,22 @@ fn outlier_ui(ui: &mut egui::Ui, outlier: &Outlier<'_>, commands: &mut Vec<Comma
         |ui| {
             for change in outlier.lines.iter().take(words::LISTED_LINES) {
                 ui.label(units::bytes_change(change.difference_bytes()));
-                let hint = "Open the file with what this line allocates";
+                let hint = tr!("Open the file with what this line allocates");
                 if ui.link(units::printable(&change.line)).on_hover_text(hint).clicked() {
                     commands.push(Command::OpenAt(path.clone(), of_line(&change.line)));
                 }
                 let [here, median] = [change.bytes, change.median_bytes].map(units::bytes);
-                ui.label(theme::muted(ui, format!("{here} against {median}")));
+                ui.label(theme::muted(ui, tr!("{here} against {median}", here, median)));
                 ui.end_row();
             }
         },
     );
     let others = outlier.lines.len().saturating_sub(words::LISTED_LINES);
     if 0 < others {
-        ui.label(theme::muted(ui, format!("and {}", units::counted(others, "other line"))));
+        ui.label(theme::muted(
+            ui,
+            tr!("and {} other line" | "and {} other lines" % others, units::count(others as u64)),
+        ));
     }
 }
 
@@ -337,9 +341,9 @@ fn failure_ui(ui: &mut egui::Ui, first: &FirstFailure<'_>) {
     let sentence = units::printable(&words::failure_text(first));
     ui.add(egui::Label::new(theme::strong(sentence, 13.0)).wrap());
     match words::standings(first) {
-        None => _ = ui.label(theme::muted(ui, "How the others stood then was not recorded")),
+        None => _ = ui.label(theme::muted(ui, tr!("How the others stood then was not recorded"))),
         Some(standings) => {
-            let line = format!("The others then: {}", standings.join(" · "));
+            let line = tr!("The others then: {}", standings.join(" · "));
             ui.add(egui::Label::new(units::printable(&line)).wrap());
             if let Some(note) = words::free_note(first) {
                 ui.add(egui::Label::new(theme::muted(ui, units::printable(&note))).wrap());

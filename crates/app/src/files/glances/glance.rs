@@ -10,6 +10,7 @@ use oomscope_units as units;
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use tr::tr;
 
 /// Longest verdict that is kept, in bytes: titles are sentences.
 const MAX_TITLE_BYTES: usize = 1000;
@@ -72,7 +73,7 @@ impl Glance {
 
 /// `device 1 of 2`.
 fn device_text(device: DeviceId, snapshot: &Snapshot) -> String {
-    format!("{device} of {}", snapshot.timelines.len())
+    tr!("{device} of {}", snapshot.timelines.len(), device)
 }
 
 /// Look at a file. `None` if it was told to stop.
@@ -84,10 +85,10 @@ pub(super) fn scan(input: &Input, progress: &Progress) -> Option<Scan> {
     }));
     match found {
         Ok(Ok(Some(glance))) => Some(Scan::Found(Arc::new(glance))),
-        Ok(Ok(None)) => failed("holds no memory of any device"),
+        Ok(Ok(None)) => failed(&tr!("holds no memory of any device")),
         Ok(Err(LoadError::Cancelled { .. })) => None,
         Ok(Err(error)) => failed(&error.to_string()),
-        Err(_) => failed("internal error"),
+        Err(_) => failed(&tr!("internal error")),
     }
 }
 
