@@ -107,7 +107,7 @@ const NO_TEXTS: [(&str, &[&str]); 30] = [
 
 /// A text in the sources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Text {
+struct Message {
     context: Option<String>,
     text: String,
     plural: Option<String>,
@@ -133,7 +133,7 @@ fn sources() -> Vec<(PathBuf, TokenStream)> {
 }
 
 /// All texts, each with its file, in their order.
-fn texts() -> Vec<(Text, PathBuf)> {
+fn texts() -> Vec<(Message, PathBuf)> {
     let mut all = Vec::new();
     for (file, tokens) in sources() {
         let mut found = Vec::new();
@@ -144,7 +144,7 @@ fn texts() -> Vec<(Text, PathBuf)> {
 }
 
 /// The texts that macros mark among tokens.
-fn texts_in(tokens: TokenStream, out: &mut Vec<Text>) {
+fn texts_in(tokens: TokenStream, out: &mut Vec<Message>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
         let TokenTree::Group(group) = token else { continue };
@@ -196,7 +196,7 @@ fn has_words(text: &str) -> bool {
 }
 
 /// What a macro marks; `None` if that is no literal.
-fn text(tokens: TokenStream) -> Option<Text> {
+fn text(tokens: TokenStream) -> Option<Message> {
     let mut parts = split_at_commas(tokens).into_iter();
     let head = parts.next()?;
     let literals: Vec<String> = head.iter().filter_map(literal).collect();
@@ -217,7 +217,7 @@ fn text(tokens: TokenStream) -> Option<Text> {
         };
         arguments.push(name);
     }
-    Some(Text { context, text, plural, arguments })
+    Some(Message { context, text, plural, arguments })
 }
 
 fn split_at_commas(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
@@ -259,7 +259,7 @@ fn placeholders(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// What is wrong with a text, if anything is.
-fn fault(text: &Text) -> Option<String> {
+fn fault(text: &Message) -> Option<String> {
     let found = match placeholders(&text.text) {
         Ok(found) => found,
         Err(fault) => return Some(fault),
@@ -290,7 +290,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
-fn catalog(texts: &[(Text, PathBuf)]) -> String {
+fn catalog(texts: &[(Message, PathBuf)]) -> String {
     let mut files: BTreeMap<(Option<&String>, &str), Vec<&Path>> = BTreeMap::new();
     for (text, file) in texts {
         let of_text = files.entry((text.context.as_ref(), &text.text)).or_default();
@@ -390,7 +390,7 @@ fn texts_are_found_with_their_parts() {
     assert_eq!(is_fine, [true; 5]);
     let of = |text: &str, arguments: &[Option<&str>]| {
         let arguments = arguments.iter().map(|name| name.map(str::to_owned)).collect();
-        fault(&Text { text: text.to_owned(), arguments, ..Text::default() })
+        fault(&Message { text: text.to_owned(), arguments, ..Message::default() })
     };
     assert_eq!(of("{} and {name}", &[None, Some("name")]), None);
     assert!(of("{} and {name}", &[None]).is_some());

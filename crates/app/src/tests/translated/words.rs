@@ -1,4 +1,6 @@
 //! What the window may say without a translation: words of files, and what other packages say.
+//!
+//! A single word that other packages say, too, may hide one that is not marked: `tests/it/texts.rs` finds that in the sources.
 
 use crate::App;
 use crate::tests::sample;
@@ -27,14 +29,18 @@ const PACKAGES: [&str; 12] = [
 /// Keys that are called otherwise than the window library calls them.
 const KEYS: [&str; 4] = ["Alt", "Ctrl", "Esc", "Shift"];
 
+/// What pictures say of a category, and where it was allocated.
+const LABELS: [&str; 1] = ["activations below"];
+
 /// What the window library says by itself, to assistive technology.
 const OF_LIBRARY: [&str; 2] = ["close window", "resize panel"];
 
 /// Code that the start page shows.
-const CODE: [&str; 7] = [
+const CODE: [&str; 8] = [
     "oomscope run train.py --lr 1e-4",
     "torchrun --nproc-per-node 8 -m oomscope run train.py",
     "from torch.cuda import memory",
+    "try:",
     "memory._record_memory_history()",
     "train()  # what runs out of memory",
     "finally:",
@@ -55,6 +61,8 @@ pub(super) struct Words {
     names: BTreeSet<String>,
     /// What other packages say: the parts of their texts between placeholders, word by word.
     phrases: BTreeSet<Vec<String>>,
+    /// Those that are a whole text.
+    whole: BTreeSet<Vec<String>>,
     /// The largest number of words of a phrase.
     longest: usize,
 }
@@ -64,9 +72,9 @@ impl Words {
     pub(super) fn add_files(&mut self, app: &mut App) {
         if self.phrases.is_empty() {
             self.add_packages();
-            OF_LIBRARY.iter().chain(&CODE).for_each(|text| self.add_phrase(text));
-            SAMPLES.split(['|', '\n']).for_each(|cell| self.add_phrase(cell));
-            self.add_phrase(crate::preferences::Preferences::default().editor_command.as_str());
+            OF_LIBRARY.iter().chain(&CODE).chain(&LABELS).for_each(|text| self.add_phrase(text, true));
+            SAMPLES.split(['|', '\n']).for_each(|cell| self.add_phrase(cell, true));
+            self.add_phrase(crate::preferences::Preferences::default().editor_command.as_str(), true);
             Key::ALL.iter().map(|key| key.name()).chain(KEYS).for_each(|key| self.add_names(key));
             self.add_paths(&sample(""));
         }
@@ -96,9 +104,12 @@ impl Words {
         }
     }
 
-    fn add_phrase(&mut self, text: &str) {
-        let phrase: Vec<String> = words(text).iter().map(|word| word.to_lowercase()).collect();
+    fn add_phrase(&mut self, text: &str, is_whole: bool) {
+        let phrase = lowercase(text);
         self.longest = self.longest.max(phrase.len());
+        if is_whole {
+            self.whole.insert(phrase.clone());
+        }
         self.phrases.insert(phrase);
     }
 
@@ -117,7 +128,9 @@ impl Words {
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let source = fs::read_to_string(path).expect("the sources are text");
                 for text in literals(&source) {
-                    text.split(['{', '}', '\n']).for_each(|part| self.add_phrase(part));
+                    let parts = text.split(['{', '}', '\n']);
+                    let is_whole = parts.clone().filter(|part| !words(part).is_empty()).count() == 1;
+                    parts.for_each(|part| self.add_phrase(part, is_whole));
                 }
             }
         }
@@ -131,14 +144,29 @@ impl Words {
             words.remove(0);
         }
         let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
-        let mut is_explained = vec![true];
+        // For each number of words from the start, how many of them are names or stand in phrases of several; nothing where they are
+        // not explained.
+        let mut told = vec![Some(0)];
         for end in 1..=words.len() {
-            let is_name = is_explained[end - 1] && self.names.contains(&words[end - 1]);
+            let name =
+                told[end - 1].filter(|_| self.names.contains(&words[end - 1])).map(|before| before + 1);
             let starts = end.saturating_sub(self.longest)..end;
-            let is = |start: usize| is_explained[start] && self.says(&lower[start..end]);
-            is_explained.push(is_name || starts.rev().any(is));
+            let phrases = starts.filter_map(|start| {
+                let length = end - start;
+                let before = told[start].filter(|_| self.says(&lower[start..end]))?;
+                Some(if 1 < length { before + length } else { before })
+            });
+            told.push(phrases.chain(name).max());
         }
-        is_explained.last().copied().unwrap_or(true)
+        // Nearly every word is said somewhere: single words explain what stands between phrases, and no more.
+        let is_told = told.last().copied().flatten().is_some_and(|count| 0 < count);
+        words.is_empty() || is_told || self.is_list(text)
+    }
+
+    /// Whether a text is a list of what other packages say without any other word, as a list of categories with their shares.
+    fn is_list(&self, text: &str) -> bool {
+        let is_separator = |c: char| ",:·()".contains(c) || c.is_ascii_digit();
+        text.split(is_separator).map(lowercase).all(|part| part.is_empty() || self.whole.contains(&part))
     }
 }
 
@@ -153,10 +181,18 @@ impl Words {
     }
 }
 
-/// The words of a text, without figures, their units, and places in code, as `train.py:55`.
+/// The words of a text, in small letters.
+fn lowercase(text: &str) -> Vec<String> {
+    words(text).iter().map(|word| word.to_lowercase()).collect()
+}
+
+/// The words of a text, without figures, their units, and what is code: places, as `train.py:55`, and terms, as `category:other`.
 fn words(text: &str) -> Vec<String> {
-    let places = text.split([' ', '(', ')', ',', '\n']).filter(|part| !part.contains(".py:"));
-    let parts = places.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '\''));
+    let is_code = |part: &str| {
+        part.match_indices([':', '=']).any(|(at, _)| part[at + 1..].starts_with(char::is_alphanumeric))
+    };
+    let others = text.split([' ', '(', ')', ',', '\n']).filter(|part| !is_code(part));
+    let parts = others.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '\''));
     let is_word = |part: &&str| {
         part.chars().any(char::is_alphabetic)
             && !part.starts_with(|c: char| c.is_ascii_digit())
