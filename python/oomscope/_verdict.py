@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import textwrap
 from collections.abc import Iterator
@@ -25,13 +26,10 @@ def print_verdict(path: Path) -> None:
     if program is None:
         return
     try:
-        done = subprocess.run(
-            [str(program), "report", "--format", "json", str(path)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
+        done = _ask(program, path, dict(os.environ))
+        if done.returncode != 0:
+            # Settings of the user that cannot be read must not keep the verdict.
+            done = _ask(program, path, {**os.environ, "OOMSCOPE_CONFIG": ""})
     except subprocess.TimeoutExpired:
         say(f"no verdict within {TIMEOUT_S:.0f} s; `oomscope report {path}` takes longer")
         return
@@ -39,6 +37,17 @@ def print_verdict(path: Path) -> None:
         for line in list(_lines(json.loads(done.stdout))):
             say(line)
         say(f"more: oomscope report {path}")
+
+
+def _ask(program: Path, path: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [str(program), "report", "--format", "json", str(path)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=TIMEOUT_S,
+        check=False,
+        env=environment,
+    )
 
 
 def _lines(report: dict[str, Any]) -> Iterator[str]:

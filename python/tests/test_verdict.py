@@ -130,3 +130,14 @@ def test_no_program_is_no_error(
     with oomscope.record(tmp_path / "out"):
         torch.run_out()
     assert caplog.messages == []
+
+
+def test_settings_that_cannot_be_read_do_not_keep_the_verdict(
+    torch: FakeTorch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "report.json").write_text(json.dumps(report()))
+    # As the program does with settings that it cannot read.
+    script = f'test "${{OOMSCOPE_CONFIG-unset}}" = "" && cat {tmp_path}/report.json'
+    install(tmp_path, script, monkeypatch)
+    monkeypatch.setenv("OOMSCOPE_CONFIG", str(tmp_path / "wrong.toml"))
+    assert printed(tmp_path / "out", capfd, torch)[0] == "critical · leak"

@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::output;
-use clap::{Args, Command as Arguments};
+use clap::Args;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -34,10 +34,10 @@ pub(super) struct RecorderArgs {
 
 /// Run `python -m oomscope COMMAND ARGS` in place of this process: exit code, signals and terminal are Python's. Without the
 /// package, help is what `arguments` say of the command.
-pub(super) fn run(command: &str, args: &RecorderArgs, arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(command: &str, args: &RecorderArgs, arguments: &clap::Command) -> Result<(), Failure> {
     let python = match python() {
         Ok(python) => python,
-        Err(missing) if args.ask_for_help() => return help(command, arguments, &missing),
+        Err(missing) if args.asks_for_help() => return help(command, arguments, &missing),
         Err(missing) => return Err(missing),
     };
     let mut process = Command::new(&python);
@@ -51,20 +51,20 @@ pub(super) fn run(command: &str, args: &RecorderArgs, arguments: &Arguments) -> 
 
 impl RecorderArgs {
     /// Whether help is all that is wanted.
-    fn ask_for_help(&self) -> bool {
+    fn asks_for_help(&self) -> bool {
         self.args.first().is_some_and(|first| first == "--help" || first == "-h")
     }
 }
 
 /// Print what is known of a command without the package that has its options.
-fn help(command: &str, arguments: &Arguments, missing: &Failure) -> Result<(), Failure> {
+fn help(command: &str, arguments: &clap::Command, missing: &Failure) -> Result<(), Failure> {
     let named = format!("{} {command}", arguments.get_name());
     let found = arguments.find_subcommand(command).cloned();
     let found = found.map(|found| found.bin_name(named).render_long_help());
     let mut out = output::stdout();
     writeln!(out, "{}", found.unwrap_or_default())?;
     if let Failure::Message { message, hint } = missing {
-        writeln!(out, "The options of {command} are not listed: {message}.\nhint: {hint}")?;
+        writeln!(out, "Install the package to see the options of {command}: {message}.\nhint: {hint}")?;
     }
     Ok(out.flush()?)
 }

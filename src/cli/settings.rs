@@ -1,13 +1,14 @@
 //! The user's settings: what holds for every command and the window unless an option says otherwise.
 
 use super::failure::Failure;
+use super::stderr;
 use etcetera::BaseStrategy as _;
 use oomscope_model::{Assumed, Bytes, OwnCode};
 use oomscope_snapshot::load::{assume, read_small};
 use oomscope_units as units;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use std::env;
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -33,7 +34,7 @@ pub(super) struct Settings {
     /// The user's own rules for categories; from the folder of the settings, unless it is absolute.
     pub(super) rules: Option<PathBuf>,
     /// Folders of Python code that is the user's own.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "folders")]
     own_code: Vec<String>,
     /// The theme that the window opens with.
     pub(super) theme: Option<Theme>,
@@ -51,11 +52,33 @@ pub(super) enum Theme {
     System,
 }
 
-/// A size with a unit.
+/// A size with a unit, or bytes.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Size {
+    Text(String),
+    Bytes(i64),
+}
+
 fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Bytes>, D::Error> {
-    let text = String::deserialize(from)?;
-    let bytes = units::parse_bytes(&text).filter(|&bytes| 0 < bytes);
-    bytes.map(|bytes| Some(Bytes(bytes))).ok_or_else(|| D::Error::custom("expected a size such as \"80GiB\""))
+    let found = match Size::deserialize(from) {
+        Ok(Size::Text(text)) => units::parse_bytes(&text),
+        Ok(Size::Bytes(bytes)) => Some(bytes),
+        Err(_) => None,
+    };
+    let bytes = found.filter(|&bytes| 0 < bytes);
+    bytes
+        .map(|bytes| Some(Bytes(bytes)))
+        .ok_or_else(|| D::Error::custom("capacity: expected a size such as \"80GiB\""))
+}
+
+/// Folders, none of which is empty.
+fn folders<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let found = Vec::<String>::deserialize(from)?;
+    if found.iter().any(|folder| folder.trim().is_empty()) {
+        return Err(D::Error::custom("own_code: expected folders such as \"site-packages/mine\""));
+    }
+    Ok(found)
 }
 
 /// Read the settings, and let them hold from now on.
@@ -71,7 +94,21 @@ pub(super) fn apply() -> Result<(), Failure> {
     });
     // They are read once.
     SETTINGS.set(settings).ok();
+    if let Some(told) = told().filter(|_| io::stderr().is_terminal()) {
+        stderr::notice(&told);
+    }
     Ok(())
+}
+
+/// The settings that change answers, in a line.
+pub(super) fn told() -> Option<String> {
+    let settings = settings()?;
+    let memory = settings
+        .capacity
+        .map(|bytes| format!("{} of memory where a recording does not state it", units::bytes(bytes.0)));
+    let rules = settings.rules.as_ref().map(|rules| format!("rules of {}", rules.display()));
+    let all: Vec<String> = memory.into_iter().chain(rules).collect();
+    (!all.is_empty()).then(|| format!("settings of {}: {}", settings.file.display(), all.join(", ")))
 }
 
 /// The settings that hold; `None` where there are none.
@@ -100,21 +137,27 @@ fn read() -> Result<Option<Settings>, Failure> {
     }
 }
 
-/// Whether a file is not there: its folder may be a file, too.
+/// Whether there is no file for this user: its folder may be a file, or another user's.
 fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
 }
 
 fn parsed(text: &str, file: PathBuf) -> Result<Settings, Failure> {
-    let settings = toml::from_str::<Settings>(text).map_err(|error| {
+    let mut settings = toml::from_str::<Settings>(text).map_err(|error| {
         let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
         Failure::new(
             format_args!("{}:{line}: {}", file.display(), error.message()),
             format!("docs/settings.md lists the keys; {VARIABLE}= runs without settings"),
         )
     })?;
-    let rules = settings.rules.as_deref().map(|rules| resolved(rules, &file));
-    Ok(Settings { rules, file, ..settings })
+    settings.rules = settings.rules.as_deref().map(|rules| resolved(rules, &file));
+    for folder in &mut settings.own_code {
+        if let (Some(rest), Ok(home)) = (folder.strip_prefix("~/"), etcetera::home_dir()) {
+            *folder = home.join(rest).to_string_lossy().into_owned();
+        }
+    }
+    Ok(Settings { file, ..settings })
 }
 
 /// A path as the settings name it: `~` is the home, and what is not absolute lies beside them.
@@ -142,6 +185,7 @@ mod tests {
             "capacity = '80GiB'\nrules = 'mine.toml'\nown_code = ['site-packages/mine']\ntheme = 'light'\n";
         let found = parse(all).expect("settings");
         assert_eq!(found.capacity, Some(Bytes(80 << 30)));
+        assert_eq!(parse("capacity = 1024").expect("settings").capacity, Some(Bytes(1024)));
         assert_eq!(found.rules.as_deref(), Some(Path::new("/me/oomscope/mine.toml")));
         assert_eq!(found.own_code, ["site-packages/mine"]);
         assert_eq!(found.theme, Some(Theme::Light));
@@ -154,6 +198,15 @@ mod tests {
         assert_eq!(rules("/etc/rules.toml").as_deref(), Some(Path::new("/etc/rules.toml")));
         let home = etcetera::home_dir().expect("a home");
         assert_eq!(rules("~/rules.toml"), Some(home.join("rules.toml")));
+        let own = parse("own_code = ['~/lib', 'mine']").expect("settings").own_code;
+        assert_eq!(own, [home.join("lib").to_string_lossy().into_owned(), "mine".to_owned()]);
+    }
+
+    #[test]
+    fn a_home_of_somebody_else_has_no_settings() {
+        use io::ErrorKind::{InvalidData, NotADirectory, NotFound, PermissionDenied};
+        assert!([NotADirectory, NotFound, PermissionDenied].map(io::Error::from).iter().all(is_missing));
+        assert!(!is_missing(&InvalidData.into()));
     }
 
     #[test]
@@ -162,7 +215,9 @@ mod tests {
         assert!(wrong("\ntheem = 'dark'").starts_with("/me/oomscope/config.toml:2: unknown field `theem`"));
         assert!(wrong("theme = 'blue'").contains("unknown variant `blue`"));
         assert!(wrong("capacity = 'much'").contains("expected a size such as \"80GiB\""));
-        assert!(wrong("capacity = '0'").contains("expected a size"));
+        assert!(wrong("capacity = '0'").contains("capacity: expected a size"));
+        assert!(wrong("capacity = true").contains("capacity: expected a size"));
+        assert!(wrong("own_code = ['']").contains("own_code: expected folders"));
         assert!(wrong("own_code = 'mine'").contains("config.toml:1: "));
     }
 }

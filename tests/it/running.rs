@@ -144,7 +144,7 @@ fn help_needs_no_package() {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{text}");
         assert!(text.contains(&format!("Usage: oomscope {command} [ARGS]...")), "{text}");
-        assert!(text.contains(&format!("The options of {command} are not listed: ")), "{text}");
+        assert!(text.contains(&format!("Install the package to see the options of {command}: ")), "{text}");
         assert!(text.contains("python3 -m pip install oomscope"), "{text}");
     }
     // Where it would run a program, it cannot.

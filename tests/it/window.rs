@@ -93,6 +93,7 @@ impl Display {
             .env("DISPLAY", &self.name)
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .env("XDG_DATA_HOME", settings)
+            .env("OOMSCOPE_CONFIG", "")
             .env_remove("WAYLAND_DISPLAY");
         command
     }
@@ -179,6 +180,7 @@ fn without_opengl_the_report_is_printed() {
     assert_eq!(errors.lines().count(), 1, "{errors}");
     let report = Command::new(env!("CARGO_BIN_EXE_oomscope"))
         .args(["report".as_ref(), support::sample("frag_oom.pickle").as_os_str()])
+        .env("OOMSCOPE_CONFIG", "")
         .output()
         .expect("the program runs");
     assert_eq!(output.stdout, report.stdout);

@@ -24,6 +24,7 @@ pub(crate) fn oomscope() -> Command {
     for name in ["OOMSCOPE_LOG", "RUST_LOG", "DISPLAY"] {
         command.env_remove(name);
     }
+    command.env("OOMSCOPE_CONFIG", "");
     command
 }
 

@@ -14,7 +14,7 @@ pub struct Assumed {
 /// Folders whose Python code is the user's own, besides what lies outside of installed packages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnCode {
-    /// Folders with slashes between their parts and none at the end.
+    /// Folders as [`parts`] writes them.
     folders: Vec<String>,
 }
 
@@ -22,8 +22,9 @@ impl OwnCode {
     /// The code below folders. A folder that begins with a slash or a drive is meant from the root; another one is a part of
     /// a path, such as `site-packages/mine`, which finds the code on every machine.
     pub fn below(folders: impl IntoIterator<Item = String>) -> Self {
-        let folders = folders.into_iter().map(|folder| slashed(&folder).trim_end_matches('/').to_owned());
-        Self { folders: folders.filter(|folder| !folder.is_empty()).collect() }
+        let folders =
+            folders.into_iter().map(|folder| parts(&folder)).filter(|folder| folder.contains(|c| c != '/'));
+        Self { folders: folders.collect() }
     }
 
     /// Whether no folder was named.
@@ -36,23 +37,27 @@ impl OwnCode {
         if self.is_empty() {
             return false;
         }
-        let path = slashed(path);
-        self.folders.iter().any(|folder| is_below(&path, folder))
+        let path = parts(path);
+        self.folders
+            .iter()
+            .any(|folder| if is_from_root(folder) { path.starts_with(folder) } else { path.contains(folder) })
     }
 }
 
-fn slashed(path: &str) -> String {
-    path.replace('\\', "/")
+/// A path as its parts, with a slash before and behind each: none is empty or a dot. Windows knows no case.
+fn parts(path: &str) -> String {
+    let is_absolute = path.starts_with(['/', '\\']);
+    let mut out = String::from(if is_absolute { "//" } else { "/" });
+    for part in path.split(['/', '\\']).filter(|part| !matches!(*part, "" | ".")) {
+        out.push_str(part);
+        out.push('/');
+    }
+    if out.as_bytes().get(2) == Some(&b':') { out.to_lowercase() } else { out }
 }
 
-/// Whether a path has a folder as whole parts of it, from the root where the folder is one from the root.
-fn is_below(path: &str, folder: &str) -> bool {
-    let is_from_root = folder.starts_with('/') || folder.get(1..3) == Some(":/");
-    let mut places = path.match_indices(folder).map(|(at, _)| at);
-    places.any(|at| {
-        let begins_a_part = at == 0 || (!is_from_root && path.as_bytes()[at - 1] == b'/');
-        begins_a_part && path[at + folder.len()..].starts_with('/')
-    })
+/// Whether a folder is meant from the root or a drive.
+fn is_from_root(folder: &str) -> bool {
+    folder.starts_with("//") || folder.as_bytes().get(2) == Some(&b':')
 }
 
 #[cfg(test)]
@@ -70,6 +75,8 @@ mod tests {
         assert!(has("mine", "C:\\env\\site-packages\\mine\\nn\\model.py"));
         assert!(!has("mine", "/env/site-packages/mine.py"));
         assert!(!has("mine", "/env/site-packages/undermine/model.py"));
+        assert!(has("mine/mine", "/home/undermine/mine/mine/site-packages/model.py"));
+        assert!(has("./torch//nn/", "/env/torch/nn/linear.py"));
         assert!(!has("", "/home/me/model.py"));
         assert!(!has("/", "/home/me/model.py"));
     }
@@ -79,6 +86,7 @@ mod tests {
         assert!(has("/opt/team", "/opt/team/model.py"));
         assert!(!has("/opt/team", "/mnt/opt/team/model.py"));
         assert!(has("C:\\team\\", "C:\\team\\model.py"));
+        assert!(has("c:/env/lib/site-packages/mine", "C:\\env\\Lib\\site-packages\\mine\\model.py"));
         assert!(!has("C:/team", "D:/C:/team/model.py"));
     }
 }

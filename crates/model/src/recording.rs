@@ -47,12 +47,14 @@ impl Recording {
     }
 
     /// The device's memory as the user says it of all devices; `None` where a failed request, the recorder or an estimate shows
-    /// it, which the user's word must not override, and of the host.
+    /// it, or where more was reserved, which the user's word must not override, and of the host.
     pub fn assumed_memory(&self) -> Option<Bytes> {
         let is_stated = !self.ooms.is_empty()
             || self.snapshot.device_memory(self.device).is_some()
-            || self.snapshot.estimate().is_some();
-        self.snapshot.assumed.device_memory.filter(|_| !is_stated && self.device != DeviceId::HOST)
+            || self.snapshot.estimate().is_some()
+            || self.device == DeviceId::HOST;
+        let most_reserved = self.reserved.peak().1;
+        self.snapshot.assumed.device_memory.filter(|&bytes| !is_stated && most_reserved <= bytes)
     }
 
     /// The snapshot, which all devices of the file share.

@@ -126,7 +126,8 @@ pub(super) fn iterations_text(
     if left_out == 0 {
         return Ok(());
     }
-    writeln!(out, "  and {}, {IN_JSON}", units::counted(left_out, "other iteration"))
+    let are = if left_out == 1 { "is" } else { "are" };
+    writeln!(out, "  {} {are} {IN_JSON}", units::counted(left_out, "other iteration"))
 }
 
 /// The iterations for JSON.
@@ -260,8 +261,8 @@ mod tests {
         let shown: Vec<String> = lines.iter().map(|line| first(line)).collect();
         assert_eq!(shown[..2], ["0", "1"]);
         assert_eq!(shown[14..19], ["14", "…", "40", "…", "85"]);
-        assert_eq!(shown[shown.len() - 2..], ["99", "and"]);
-        assert_eq!(lines.last().copied(), Some("  and 69 other iterations, in --format json"));
+        assert_eq!(shown[shown.len() - 2..], ["99", "69"]);
+        assert_eq!(lines.last().copied(), Some("  69 other iterations are in --format json"));
     }
 
     #[test]

@@ -261,7 +261,9 @@ pub fn live_text(
         cells
     }));
     let align: Vec<Align> = header.iter().map(|(_, align)| *align).collect();
-    table::write_fitted(out, style.table_width, &align, &MAY_GO, table)
+    let is_one = rows.iter().all(|row| row.set == rows[0].set);
+    let may_go = if is_one { &MAY_GO[..] } else { &MAY_GO[1..] };
+    table::write_fitted(out, style.table_width, &align, may_go, table)
 }
 
 /// The program's own name for what lies in a block.
@@ -290,9 +292,9 @@ const HEADER: [(&str, Align); 11] = [
     ("tensor", Align::Left),
 ];
 
-/// The columns that a narrow terminal does not show, the least important first: addresses and places in pools, and the size that
-/// bytes say, too.
-const MAY_GO: [usize; 7] = [1, 5, 4, 3, 0, 7, 6];
+/// The columns that a narrow terminal does not show, the least important first: the only device, addresses and places in pools, and
+/// what the size says, too. Of several devices, each row has its own: events are counted on each.
+const MAY_GO: [usize; 7] = [0, 1, 5, 4, 3, 7, 6];
 
 fn text_cells(snapshot: &Snapshot, row: &LiveRow, record: &Record<'_>) -> Vec<String> {
     let unknown = || "?".to_owned();

@@ -423,8 +423,8 @@ fn table(
     for column in [0, 4, 6, 7] {
         align[column] = Align::Left;
     }
-    // What is reserved, the margin and the change follow from what stays, or are details of it.
-    table::write_fitted(out, style.table_width, &align, &[3, 5, 2], rows)
+    // What is reserved, the margin and the change follow from what stays, or are details of it; prices stand below.
+    table::write_fitted(out, style.table_width, &align, &[3, 5, 2, 6], rows)
 }
 
 /// Whether something fits, if that is known: `yes`, `no`.

@@ -39,11 +39,11 @@ pub(super) fn write(out: &mut dyn Write, align: &[Align], rows: &[Vec<String>]) 
     Ok(())
 }
 
-/// Fewest cells that a column of texts is cut to: the beginning of a name.
+/// Fewest cells that texts are cut to, behind their indent: the beginning of a name.
 const LEAST_CUT: usize = 12;
 
-/// Write rows, the first of which has the names of columns, in lines of at most `width` cells. Where they are wider, columns go in
-/// the order of `may_go`, and a line below says which; then texts are cut.
+/// Write rows, the first of which has the names of columns, in lines of at most `width` cells. Where they are wider, columns go:
+/// empty ones, and others in the order of `may_go`. A line below says which. What is still too wide are texts, which are cut.
 pub(super) fn write_fitted(
     out: &mut dyn Write,
     width: Option<usize>,
@@ -52,26 +52,46 @@ pub(super) fn write_fitted(
     mut rows: Vec<Vec<String>>,
 ) -> io::Result<()> {
     let Some(width) = width else { return write(out, align, &rows) };
-    let mut shown: Vec<usize> = (0..align.len()).collect();
-    let mut gone: Vec<&str> = Vec::new();
-    let names = rows.first().cloned().unwrap_or_default();
-    for &column in may_go {
-        if line_width(&rows, &shown) <= width {
-            break;
-        }
-        shown.retain(|&other| other != column);
-        gone.push(names.get(column).map_or("", |name| name.trim()));
-    }
-    cut_last(&mut rows, &shown, align, width);
+    let gone = gone(&rows, align.len(), may_go, width);
+    let shown: Vec<usize> = (0..align.len()).filter(|column| !gone.contains(column)).collect();
+    cut_texts(&mut rows, &shown, align, width);
+    let names: Vec<String> =
+        gone.iter().filter_map(|&column| Some(rows.first()?.get(column)?.trim().to_owned())).collect();
     let align: Vec<Align> = shown.iter().map(|&column| align[column]).collect();
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| shown.iter().map(|&column| row[column].clone()).collect()).collect();
     write(out, &align, &rows)?;
-    gone.retain(|name| !name.is_empty());
-    if gone.is_empty() {
+    let names: Vec<&str> = names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    if names.is_empty() {
         return Ok(());
     }
-    writeln!(out, "(not shown for want of room: {})", gone.join(", "))
+    writeln!(out, "(the terminal is too narrow for: {})", names.join(" · "))
+}
+
+/// The columns for which there is no room.
+fn gone(rows: &[Vec<String>], columns: usize, may_go: &[usize], width: usize) -> Vec<usize> {
+    let is_empty = |&column: &usize| rows.iter().skip(1).all(|row| row[column].is_empty());
+    let empty = (1..columns).filter(is_empty);
+    let order: Vec<usize> = empty.chain(may_go.iter().copied().filter(|column| !is_empty(column))).collect();
+    let fits = |gone: &[usize]| {
+        let shown: Vec<usize> = (0..columns).filter(|column| !gone.contains(column)).collect();
+        line_width(rows, &shown) <= width
+    };
+    let mut gone: Vec<usize> = Vec::new();
+    for column in order {
+        if fits(&gone) {
+            break;
+        }
+        gone.push(column);
+    }
+    // What went before a wide column may have room without it.
+    for at in (0..gone.len()).rev() {
+        let others: Vec<usize> = gone.iter().copied().filter(|&other| other != gone[at]).collect();
+        if fits(&others) {
+            gone.remove(at);
+        }
+    }
+    gone
 }
 
 /// The cells of a line with some columns.
@@ -80,22 +100,21 @@ fn line_width(rows: &[Vec<String>], shown: &[usize]) -> usize {
     columns.map(|cells| cells + 2).sum::<usize>().saturating_sub(2)
 }
 
-/// Cut columns of texts as far as lines are too wide, the last one first. The first column says what a row is about, so it is cut
-/// only where it is the only text.
-fn cut_last(rows: &mut [Vec<String>], shown: &[usize], align: &[Align], width: usize) {
-    let mut texts: Vec<usize> =
-        shown.iter().copied().filter(|&column| align[column] == Align::Left).collect();
-    if 1 < texts.len() && texts.first() == Some(&0) {
-        texts.remove(0);
+/// Cut texts to the largest width with which lines are not too wide, as far as names can be cut.
+fn cut_texts(rows: &mut [Vec<String>], shown: &[usize], align: &[Align], width: usize) {
+    let texts: Vec<usize> = shown.iter().copied().filter(|&column| align[column] == Align::Left).collect();
+    let widths: Vec<usize> = texts.iter().map(|&column| width_of(rows, column)).collect();
+    let (line, all) = (line_width(rows, shown), widths.iter().sum::<usize>());
+    if line <= width {
+        return;
     }
-    for column in texts.into_iter().rev() {
-        let excess = line_width(rows, shown).saturating_sub(width);
-        if excess == 0 {
-            break;
-        }
-        let room = width_of(rows, column).saturating_sub(excess).max(LEAST_CUT);
-        for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
-            *cell = cut(cell, room);
+    let room = (all + width).saturating_sub(line);
+    let taken = |most: usize| widths.iter().map(|&cells| cells.min(most)).sum::<usize>();
+    let most = (LEAST_CUT..=width).rev().find(|&most| taken(most) <= room).unwrap_or(LEAST_CUT);
+    for row in rows {
+        for &column in &texts {
+            let indent = row[column].len() - row[column].trim_start().len();
+            row[column] = cut(&row[column], most.max(indent + LEAST_CUT));
         }
     }
 }
@@ -134,9 +153,9 @@ mod tests {
             "site                    size  pool    event\ntrain.py:55 attention  2 GiB  (0, 0)    412\n";
         assert_eq!(fitted(43), whole);
         let narrower = "site                    size  event\ntrain.py:55 attention  2 GiB    412\n";
-        assert_eq!(fitted(42), format!("{narrower}(not shown for want of room: pool)\n"));
+        assert_eq!(fitted(42), format!("{narrower}(the terminal is too narrow for: pool)\n"));
         let narrow = "site                    size\ntrain.py:55 attention  2 GiB\n";
-        assert_eq!(fitted(28), format!("{narrow}(not shown for want of room: pool, event)\n"));
+        assert_eq!(fitted(28), format!("{narrow}(the terminal is too narrow for: pool · event)\n"));
     }
 
     #[test]
@@ -144,6 +163,33 @@ mod tests {
         let lines = |width| fitted(width).lines().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(lines(24)[1], "train.py:55 atte…  2 GiB");
         assert_eq!(lines(10)[1], "train.py:55…  2 GiB", "no less than the least");
+    }
+
+    fn table(width: usize, may_go: &[usize], rows: &[[&str; 4]]) -> Vec<String> {
+        let rows = rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect();
+        let (mut out, align) = (Vec::new(), [Align::Left, Align::Right, Align::Left, Align::Left]);
+        write_fitted(&mut out, Some(width), &align, may_go, rows).expect("memory takes everything");
+        String::from_utf8(out).expect("a table is text").lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn empty_columns_go_first_and_narrow_ones_come_back() {
+        let rows = [["name", "size", "empty", "a long note"], ["a", "1", "", "what is said of it"]];
+        assert_eq!(table(32, &[1, 3], &rows)[1], "a        1  what is said of it");
+        let narrow = table(14, &[1, 3], &rows);
+        assert_eq!(narrow[1], "a        1", "the size has room without the note");
+        assert_eq!(narrow[2], "(the terminal is too narrow for: empty · a long note)");
+    }
+
+    #[test]
+    fn all_texts_are_cut_alike_and_none_below_its_indent() {
+        let long = ["a long name of settings", "1", "", "a long outcome of them"];
+        assert_eq!(
+            table(38, &[], &[["name", "size", "", "outcome"], long])[1],
+            "a long name of…     1  a long outcome…"
+        );
+        let deep = ["                linear.py forward", "1", "", ""];
+        assert_eq!(table(20, &[], &[["name", "size", "", ""], deep])[1].trim_start(), "linear.py f…     1");
     }
 
     fn written(align: &[Align], rows: &[[&str; 2]]) -> String {

@@ -232,6 +232,8 @@ def ask_program(arguments: list[str]) -> dict[str, Any] | None:
             capture_output=True,
             timeout=TIMEOUT_S,
             check=False,
+            # All that is asked is said: settings of the user have no place here.
+            env={**os.environ, "OOMSCOPE_CONFIG": ""},
         )
     except subprocess.TimeoutExpired:
         say(f"oomscope {arguments[0]} took longer than {TIMEOUT_S:.0f} s")

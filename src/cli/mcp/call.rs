@@ -6,9 +6,9 @@ use super::parameter::{Kind, Parameter};
 use super::refusal::Refusal;
 use super::shelf::Shelf;
 use crate::cli::loading::warnings;
-use crate::cli::select::Opened;
+use crate::cli::select::{Opened, RulesFile};
+use crate::cli::settings;
 use clap::Args;
-use oomscope_analysis::UserRules;
 use oomscope_snapshot::load::ManyProgress;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
@@ -61,14 +61,18 @@ impl Call<'_> {
         found.map_err(|error| Refusal::Arguments(first_line(&error)))
     }
 
-    /// A recording, without rules of a user.
+    /// A recording, with what the user's settings say.
     pub(super) fn open<'p>(&self, path: &'p Path) -> Result<Opened<'p>, Refusal> {
         let snapshot = self.shelf.borrow_mut().get(path, self.progress)?;
         let name = self.folders.name(path);
         for warning in warnings(&name.display().to_string(), &snapshot) {
             self.remark(&warning);
         }
-        Ok(Opened { file: name, snapshot, rules: UserRules::default() })
+        if let Some(told) = settings::told() {
+            self.remark(&told);
+        }
+        let rules = RulesFile::default().read(&[])?;
+        Ok(Opened { file: name, snapshot, rules })
     }
 
     /// Forget the snapshots that are kept, to make room for others.

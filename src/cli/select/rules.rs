@@ -4,6 +4,7 @@ use crate::cli::failure::Failure;
 use crate::cli::settings::settings;
 use crate::cli::stderr;
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use oomscope_analysis::UserRules;
 use oomscope_snapshot::load::{Input, MAX_RULES_BYTES, read_small, rules_nearby};
 use std::path::{Path, PathBuf};
@@ -13,45 +14,38 @@ use std::path::{Path, PathBuf};
 pub(in crate::cli) struct RulesFile {
     /// Apply your own rules for categories, from a TOML file
     ///
-    /// They come before all rules of oomscope. docs/attribution.md says how they are written.
-    #[arg(long, value_name = "FILE")]
+    /// They come before all rules of oomscope. An empty name applies none, whatever the settings say.
+    /// docs/attribution.md says how they are written.
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     rules: Option<PathBuf>,
 }
 
 impl RulesFile {
-    /// The file of the option, else of the settings.
+    /// The file of the option, else of the settings. An empty name is that of none.
     pub(in crate::cli) fn path(&self) -> Option<&Path> {
-        self.rules.as_deref().or_else(|| settings()?.rules.as_deref())
+        let named = self.rules.as_deref().or_else(|| settings()?.rules.as_deref());
+        named.filter(|path| !path.as_os_str().is_empty())
     }
 
     /// Read the rules file; without one, there are no rules. A rules file near a recording is only
     /// mentioned, since it is the user who decides if it applies.
     pub(in crate::cli) fn read(&self, recordings: &[PathBuf]) -> Result<UserRules, Failure> {
-        if let Some(path) = self.path() {
-            self.mention_settings();
-            return read(path);
+        if self.rules.is_none() {
+            mention_nearby(recordings);
         }
-        mention_nearby(recordings);
-        Ok(UserRules::default())
-    }
-
-    /// Say that rules are used which no option names.
-    fn mention_settings(&self) {
-        let used = settings().filter(|_| self.rules.is_none());
-        if let Some((settings, rules)) =
-            used.and_then(|settings| Some((settings, settings.rules.as_deref()?)))
-        {
-            stderr::notice(&format!("rules of {}, as {} says", rules.display(), settings.file.display()));
-        }
+        let hint = match &self.rules {
+            Some(_) => "--rules takes a TOML file",
+            None => {
+                "the settings name it; docs/settings.md says how, and OOMSCOPE_CONFIG= runs without settings"
+            }
+        };
+        self.path().map_or_else(|| Ok(UserRules::default()), |path| read(path, hint))
     }
 }
 
-fn read(path: &Path) -> Result<UserRules, Failure> {
+fn read(path: &Path, hint: &str) -> Result<UserRules, Failure> {
     let text = read_small(path, MAX_RULES_BYTES).map_err(|error| {
-        Failure::new(
-            format_args!("cannot read the rules {}: {error}", path.display()),
-            "--rules takes a TOML file",
-        )
+        Failure::new(format_args!("cannot read the rules {}: {error}", path.display()), hint)
     })?;
     UserRules::parse(&text).map_err(|error| {
         Failure::new(

@@ -5,12 +5,9 @@ use super::moment::{Missing, NamedMoment, NamedRange};
 use super::opened::Opened;
 use super::values::{device_parser, parse_at, parse_bytes};
 use crate::cli::failure::Failure;
-use crate::cli::settings::settings;
-use crate::cli::stderr;
 use clap::Args;
 use oomscope_analysis::At;
 use oomscope_model::{Bytes, DeviceId, Moment, Recording, Timeline};
-use oomscope_units as units;
 use std::ops::Range;
 
 /// `--device`.
@@ -42,15 +39,7 @@ pub(in crate::cli) struct Capacity {
 impl Capacity {
     /// Memory of a device: as the option says or, where neither it nor the recording does, the settings.
     pub(in crate::cli) fn of(&self, device: &Recording) -> Option<Bytes> {
-        if self.bytes.is_some() {
-            return self.bytes;
-        }
-        let bytes = device.assumed_memory()?;
-        if let Some(settings) = settings() {
-            let file = settings.file.display();
-            stderr::notice(&format!("{} of memory, as {file} says", units::bytes(bytes.0)));
-        }
-        Some(bytes)
+        self.bytes.or_else(|| device.assumed_memory())
     }
 }
 

@@ -11,8 +11,8 @@ use std::io;
 
 pub(super) static TABLE: Table = Table {
     name: "modules",
-    about: "what modules of the program hold at the moment, one row for each category of which a module has any; a filter \
-        does not change it",
+    about: "what modules of the program hold at the moment of `blocks`, one row for each of four categories of which a module has \
+        any; a filter does not change it",
     columns: || infos(&COLUMNS),
     count: |selection| selection.portions.iter().map(|portion| held(portion).len() as u64).sum(),
     write: |rows| held_of_all(rows),
@@ -33,7 +33,7 @@ static COLUMNS: [Column<Held>; 12] = [
     column(
         "module",
         Kind::Int,
-        "its number on the device, the largest of those around it first",
+        "its number on the device: each before those below it, the largest first",
         |_, held| Cell::int(Some(held.module as i64)),
     ),
     column("parent", Kind::Int, "the module around it; none for the outermost", |_, held| {
@@ -77,7 +77,7 @@ static COLUMNS: [Column<Held>; 12] = [
     number(
         "own_bytes",
         Unit::Bytes,
-        "without the modules below it; these add up to what is live",
+        "without the modules below it; these add up to what is live of the category",
         |_, held| Cell::from(held.row.own[held.category]),
     ),
     number("total_bytes", Unit::Bytes, "with the modules below it", |_, held| {
