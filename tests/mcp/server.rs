@@ -45,7 +45,13 @@ pub(crate) struct Server {
 impl Server {
     /// Start the program over a folder and greet it.
     pub(crate) async fn over(folder: &Path) -> Self {
+        Self::with_settings(folder, Path::new("")).await
+    }
+
+    /// The same, with a file of settings.
+    pub(crate) async fn with_settings(folder: &Path, settings: &Path) -> Self {
         let mut command = tokio::process::Command::from(oomscope());
+        command.env("OOMSCOPE_CONFIG", settings);
         command.arg("mcp").arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         let pipes = child.stdout.take().zip(child.stdin.take()).expect("both are piped");

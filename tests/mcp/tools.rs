@@ -189,3 +189,27 @@ fn a_long_answer_is_cut_and_says_so() {
         server.close().await;
     });
 }
+
+#[test]
+fn settings_hold_and_are_told() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let settings = folder.path().join("config.toml");
+    std::fs::write(&settings, "capacity = '80GiB'\nrules = 'rules.toml'\n").expect("a temporary file");
+    let rules = "[[rule]]\ncategory = 'kv_cache'\nfile = '.'\n";
+    std::fs::write(folder.path().join("rules.toml"), rules).expect("a temporary file");
+    run(async {
+        let server = Server::with_settings(&samples(), &settings).await;
+        for (tool, arguments) in
+            [("live", json!({"file": "annotated.pickle", "top": 3})), ("ranks", json!({"folder": "ranks"}))]
+        {
+            let (found, remarks) = server.answer(tool, arguments).await;
+            assert!(
+                found.to_string().contains("kv_cache\":") || found[0]["category"] == "kv_cache",
+                "{tool}: {found}"
+            );
+            let told = "80.0 GiB of memory where a recording does not state it, rules of";
+            assert!(remarks.iter().any(|remark| remark.contains(told)), "{tool}: {remarks:?}");
+        }
+        server.close().await;
+    });
+}

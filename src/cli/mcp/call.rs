@@ -9,6 +9,7 @@ use crate::cli::loading::warnings;
 use crate::cli::select::{Opened, RulesFile};
 use crate::cli::settings;
 use clap::Args;
+use oomscope_analysis::UserRules;
 use oomscope_snapshot::load::ManyProgress;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
@@ -68,11 +69,15 @@ impl Call<'_> {
         for warning in warnings(&name.display().to_string(), &snapshot) {
             self.remark(&warning);
         }
+        Ok(Opened { file: name, snapshot, rules: self.rules()? })
+    }
+
+    /// The rules of the user's settings. What of these changes answers is said beside the answer.
+    pub(super) fn rules(&self) -> Result<UserRules, Refusal> {
         if let Some(told) = settings::told() {
             self.remark(&told);
         }
-        let rules = RulesFile::default().read(&[])?;
-        Ok(Opened { file: name, snapshot, rules })
+        Ok(RulesFile::default().read(&[])?)
     }
 
     /// Forget the snapshots that are kept, to make room for others.
@@ -80,11 +85,11 @@ impl Call<'_> {
         self.shelf.borrow_mut().clear();
     }
 
-    /// Say something beside the answer.
+    /// Say something beside the answer, once.
     pub(super) fn remark(&self, text: &str) {
-        let mut remarks = self.remarks.borrow_mut();
-        if remarks.len() < MAX_REMARKS {
-            remarks.push(bounded(text));
+        let (mut remarks, text) = (self.remarks.borrow_mut(), bounded(text));
+        if remarks.len() < MAX_REMARKS && !remarks.contains(&text) {
+            remarks.push(text);
         }
     }
 }

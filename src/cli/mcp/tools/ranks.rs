@@ -5,7 +5,6 @@ use crate::cli::mcp::parameter::{Kind, Parameter};
 use crate::cli::mcp::refusal::Refusal;
 use crate::cli::mcp::tool::Tool;
 use crate::cli::ranks;
-use oomscope_analysis::UserRules;
 use oomscope_report::ranks::ranks_json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -34,7 +33,7 @@ fn answer(call: &Call<'_>, out: &mut dyn Write) -> Result<(), Refusal> {
     let files = files(call, &folder)?;
     // Files of a job are loaded two at a time, besides what is kept.
     call.clear_shelf();
-    let job = ranks::summaries(&files, &UserRules::default(), call.progress);
+    let job = ranks::summaries(&files, &call.rules()?, call.progress);
     ranks::unread(&job)?;
     Ok(ranks_json(out, &job, call.is_set("one_gpu"))?)
 }
