@@ -200,7 +200,7 @@ fn settings_hold_and_are_told() {
     run(async {
         let server = Server::with_settings(&samples(), &settings).await;
         for (tool, arguments) in
-            [("live", json!({"file": "annotated.pickle", "top": 3})), ("ranks", json!({"folder": "ranks"}))]
+            [("live", json!({"file": "frag_oom.pickle", "top": 3})), ("ranks", json!({"folder": "ranks"}))]
         {
             let (found, remarks) = server.answer(tool, arguments).await;
             assert!(
