@@ -75,7 +75,7 @@ fn event_range([from, to]: [u32; 2]) -> String {
     format!("{}–{}", units::count(from), units::count(to.saturating_sub(1)))
 }
 
-/// Most iterations of the table as text.
+/// Most iterations of the table as text: about one screen, as `live` has.
 const MAX_ROWS: usize = 30;
 
 /// The places of the iterations that are shown: all, or the first, the last and the one with the largest peak.
